@@ -1,0 +1,13 @@
+// Gives the folder that tsc has filled a package.json of its own, so that the examples and the tests in it find the
+// module under its name as JavaScript.
+import { readFileSync, writeFileSync } from "node:fs";
+
+const { name, type, exports } = JSON.parse(readFileSync("package.json", "utf8"));
+const toScript = ([key, path]) => [key, path.replace(/\.ts$/, ".js")];
+const built = {
+  name,
+  private: true,
+  type,
+  exports: Object.fromEntries(Object.entries(exports).map(toScript)),
+};
+writeFileSync("build/package.json", JSON.stringify(built, undefined, 2));

@@ -1,0 +1,76 @@
+// The limit: a bare echo server that scans for LF, parses, stringifies and writes once a turn, by the fastest means of
+// each runtime, with no regard for anything that can go wrong.
+import { RESULT_META } from "./frames.ts";
+
+interface Request {
+  id: number;
+  method: string;
+  params: { arguments: { text?: string; size?: number } };
+}
+
+const decoder = new TextDecoder();
+const encoder = new TextEncoder();
+let rest: Uint8Array[] = [];
+
+/** Takes a chunk and gives the bytes to write for it, if any. */
+function turn(chunk: Uint8Array): string {
+  const last = chunk.lastIndexOf(10);
+  if (last === -1) {
+    rest.push(chunk.slice());
+    return "";
+  }
+  rest.push(chunk.subarray(0, last));
+  const text = decoder.decode(rest.length === 1 ? rest[0] : join(rest));
+  rest = last + 1 === chunk.length ? [] : [chunk.slice(last + 1)];
+  let out = "";
+  for (const line of text.split("\n")) {
+    const { id, method, params } = JSON.parse(line) as Request;
+    out += JSON.stringify({
+      jsonrpc: "2.0",
+      id,
+      result: method === "tools/call" ? echo(params.arguments) : DISCOVERED,
+    }) + "\n";
+  }
+  return out;
+}
+
+const DISCOVERED = {
+  resultType: "complete",
+  supportedVersions: ["2026-07-28"],
+  capabilities: { tools: {} },
+  _meta: RESULT_META,
+};
+
+function echo({ text = "", size }: { text?: string; size?: number }): unknown {
+  const content = [{ type: "text", text: size === undefined ? text : "x".repeat(size) }];
+  return { content, resultType: "complete", _meta: RESULT_META };
+}
+
+function join(parts: Uint8Array[]): Uint8Array {
+  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let offset = 0;
+  for (const part of parts) {
+    bytes.set(part, offset);
+    offset += part.length;
+  }
+  return bytes;
+}
+
+// deno-lint-ignore no-explicit-any
+const { Deno, Bun } = globalThis as any;
+if (Deno !== undefined) {
+  const buffer = new Uint8Array(65_536);
+  for (let n = await Deno.stdin.read(buffer); n !== null; n = await Deno.stdin.read(buffer)) {
+    let bytes = encoder.encode(turn(buffer.subarray(0, n)));
+    while (bytes.length > 0) bytes = bytes.subarray(await Deno.stdout.write(bytes));
+  }
+} else if (Bun !== undefined) {
+  const sink = Bun.stdout.writer();
+  for await (const chunk of Bun.stdin.stream()) {
+    sink.write(turn(chunk));
+    await sink.flush();
+  }
+} else {
+  const { default: process } = await import("node:process");
+  process.stdin.on("data", (chunk: Uint8Array) => process.stdout.write(turn(chunk)));
+}

@@ -1,0 +1,148 @@
+import type { Outgoing } from "../../connection.ts";
+import type {
+  JSONRPCNotification,
+  LoggingLevel,
+  Params,
+  ProgressToken,
+  RequestId,
+  Result,
+} from "../../messages.ts";
+import type { RetryPolicy } from "./retry.ts";
+
+/** What progress says. */
+export interface CallProgress {
+  readonly progress: number;
+  readonly total?: number | undefined;
+  readonly message?: string | undefined;
+}
+
+/** How a request is to be made; nothing is left to default but what may be absent. */
+export interface CallSettings {
+  readonly timeoutMs: number;
+  readonly maxTimeoutMs: number;
+  readonly resetTimeoutOnProgress: boolean;
+  readonly retry: RetryPolicy;
+  readonly inlineNotifications: boolean;
+  /** Part of a greeting: never made again and never cancelled on the wire (rule C4). */
+  readonly isGreeting?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly logLevel?: LoggingLevel | undefined;
+  readonly onProgress?: ((progress: CallProgress) => void) | undefined;
+  readonly onLog?: ((level: LoggingLevel, data: unknown, logger?: string) => void) | undefined;
+  readonly onNotification?: ((method: string, params: Params | undefined) => void) | undefined;
+}
+
+/**
+ * One request as its caller sees it, from the call to the answer. It may go out more than once, each time with a new id.
+ * The client's table is the one place that settles it.
+ */
+export class Call {
+  readonly method: string;
+  /** Of the round that goes out next. */
+  params: Params;
+  readonly settings: CallSettings;
+  readonly promise: Promise<Result>;
+  #resolve!: (result: Result) => void;
+  #reject!: (error: unknown) => void;
+  /** What waits for the call's own turn, in wire order; undefined when nothing does. */
+  #turn: Array<() => void> | undefined;
+  #settled = false;
+
+  /** The id under which it is on its way, once it is. */
+  id: RequestId | undefined;
+  outgoing: Outgoing | undefined;
+  /** Its place among all calls, in the order they were made. */
+  sequence = 0;
+  /** Whether any frame of the server has named it since it was last written. */
+  hadFrame = false;
+  retries = 0;
+  /** Rounds of input that the server asked for. */
+  inputRounds = 0;
+  /** The duration of the deadline for the whole of it, while that runs. */
+  totalMs: number | undefined;
+  onAbort: (() => void) | undefined;
+
+  constructor(method: string, params: Params, settings: CallSettings) {
+    this.method = method;
+    this.params = params;
+    this.settings = settings;
+    this.promise = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+  }
+
+  /** Whether it is settled. */
+  get settled(): boolean {
+    return this.#settled;
+  }
+
+  /** Whether the request goes out with a progress token; the token is the id. */
+  get wantsProgress(): boolean {
+    const { onProgress, resetTimeoutOnProgress } = this.settings;
+    return onProgress !== undefined || resetTimeoutOnProgress;
+  }
+
+  /** Whether a token is this call's own. */
+  owns(token: ProgressToken): boolean {
+    return this.wantsProgress && this.id === token;
+  }
+
+  /** Whether it has begun to leave since it was last made. */
+  get sent(): boolean {
+    return this.outgoing?.begun ?? false;
+  }
+
+  /** Lets a callback see a notification: at once, or in order on the call's own turn (rule C3). */
+  deliver(callback: () => void): void {
+    if (this.settings.inlineNotifications) callback();
+    else this.#inTurn(callback);
+  }
+
+  /** Hands a notification to the callback that takes its kind. */
+  notify({ method, params }: JSONRPCNotification): void {
+    const { onProgress, onLog, onNotification } = this.settings;
+    if (method === "notifications/progress") {
+      onProgress?.(params as unknown as CallProgress);
+    } else if (method === "notifications/message" && onLog !== undefined) {
+      onLog(params?.level as LoggingLevel, params?.data, params?.logger as string | undefined);
+    } else {
+      onNotification?.(method, params);
+    }
+  }
+
+  /** Settles it. Whoever waits goes on behind what was delivered before: that has its turn already. */
+  succeed(result: Result): void {
+    this.#settled = true;
+    this.#resolve(result);
+  }
+
+  /** Settles it, with the same order. */
+  fail(error: unknown): void {
+    this.#settled = true;
+    // Whoever asked may have stopped caring, and that must not end the process (rule C9).
+    this.promise.catch(() => {});
+    this.#reject(error);
+  }
+
+  /** Settles it for a caller who has had enough, and is shown nothing more. */
+  abandon(error: unknown): void {
+    this.#turn = undefined;
+    this.fail(error);
+  }
+
+  #inTurn(step: () => void): void {
+    if (this.#turn !== undefined) {
+      this.#turn.push(step);
+      return;
+    }
+    this.#turn = [step];
+    queueMicrotask(() => this.#takeTurn());
+  }
+
+  /** Each step may bring others, or abandon all of them. */
+  #takeTurn(): void {
+    for (let next = 0; this.#turn !== undefined && next < this.#turn.length; next++) this.#turn[next]!();
+    this.#turn = undefined;
+  }
+}

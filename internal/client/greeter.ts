@@ -1,0 +1,209 @@
+import { InvalidResponseError, NegotiationError, ProcessError, ProtocolError } from "../../errors.ts";
+import { MetaKey, type Params } from "../../messages.ts";
+import { settlesWithin } from "../clock.ts";
+import type { ProbeOutcome } from "../era.ts";
+import { Call, type CallSettings } from "./call.ts";
+import type { CallTable } from "./call_table.ts";
+import { describeExit, describeStderr } from "./closed_error.ts";
+import type { Link } from "./link.ts";
+import { EndedEarly, type Exchange, negotiate, type Peer } from "./negotiate.ts";
+import type { ClientSettings } from "./settings.ts";
+
+/** Requests of the greeting are never cancelled, and the greeting as a whole has its own time. */
+const GREETING_SETTINGS: CallSettings = {
+  timeoutMs: Infinity,
+  maxTimeoutMs: Infinity,
+  resetTimeoutOnProgress: false,
+  retry: "never",
+  inlineNotifications: false,
+  isGreeting: true,
+};
+
+/** What the greeter needs of the client. */
+export interface GreeterPort {
+  /** Whether a link is the one that calls and notifications go to. */
+  isInUse(link: Link): boolean;
+  /** Sends a call over the link in use. */
+  post(call: Call): void;
+  tell(method: string, params?: Params): void;
+  /** Starts the server again because it ended at the probe, and reads from it. */
+  relaunch(ended: Link): Promise<Link>;
+  /** What the server's output looked like, if it explains a silence. */
+  hint(): string | undefined;
+}
+
+/** One greeting: what was asked, and whom. */
+interface Greeting {
+  /** The server; another one once it was started again. */
+  link: Link;
+  readonly asked: Set<Call>;
+  isOver: boolean;
+}
+
+/** Greets servers: finds out what each speaks, within its time, and remembers it for the next one (rules E1 to E5). */
+export class Greeter {
+  readonly #table: CallTable;
+  readonly #settings: ClientSettings;
+  readonly #port: GreeterPort;
+  #known: Peer | undefined;
+  /** The server that was taken for what another one had been, unasked. */
+  #trusted: Link | undefined;
+  #isHandshaking = false;
+
+  constructor(table: CallTable, settings: ClientSettings, port: GreeterPort) {
+    this.#table = table;
+    this.#settings = settings;
+    this.#port = port;
+  }
+
+  /** Whether `initialize` is under way: a legacy server may ask something before it answers. */
+  get isHandshaking(): boolean {
+    return this.#isHandshaking;
+  }
+
+  /** Whether a server was not asked what it speaks. */
+  trusts(link: Link): boolean {
+    return this.#trusted === link;
+  }
+
+  /** What is known of the server does not hold: it is asked anew next time (rule E4). */
+  forget(): void {
+    this.#known = undefined;
+    this.#trusted = undefined;
+  }
+
+  /** Greets a server. Rejects if it cannot be used, or if it takes longer than `connectTimeoutMs`. */
+  async greet(link: Link): Promise<Peer> {
+    const { connectTimeoutMs, clock } = this.#settings;
+    // A modern server needs no greeting once it is known: every request speaks for itself.
+    if (this.#known?.era === "modern") {
+      this.#trusted = link;
+      return this.#known;
+    }
+    const greeting: Greeting = { link, asked: new Set(), isOver: false };
+    const greeted = this.#greetOnce(greeting);
+    greeted.catch(() => {}); // When the time is up, nobody asks what became of it.
+    try {
+      if (!(await settlesWithin(clock, greeted, connectTimeoutMs))) throw this.#timeoutError(greeting);
+      this.#known = await greeted;
+      return this.#known;
+    } catch (error) {
+      this.forget();
+      throw error;
+    } finally {
+      greeting.isOver = true;
+      this.#isHandshaking = false;
+      // An answer that is still to come, such as a late one to the probe, means nothing any more.
+      for (const call of greeting.asked) this.#table.forget(call);
+    }
+  }
+
+  async #greetOnce(greeting: Greeting): Promise<Peer> {
+    const era = this.#known?.era ?? this.#settings.era;
+    try {
+      return await this.#negotiate(greeting, era);
+    } catch (error) {
+      if (error instanceof EndedEarly) return await this.#greetAgain(greeting, error, era);
+      // What was known of the server no longer holds: it is asked anew (rule E4).
+      if (this.#known === undefined || !(error instanceof NegotiationError)) throw error;
+      this.forget();
+    }
+    try {
+      return await this.#negotiate(greeting, this.#settings.era);
+    } catch (error) {
+      if (error instanceof EndedEarly) return await this.#greetAgain(greeting, error, this.#settings.era);
+      throw error;
+    }
+  }
+
+  /** A server that ended may have been a legacy one that was probed: it is started once more and not probed (rule E2). */
+  async #greetAgain(greeting: Greeting, ended: EndedEarly, era: ClientSettings["era"]): Promise<Peer> {
+    const mayBeLegacy = era === "auto" && ended.probed && this.#settings.canRelaunch;
+    if (!mayBeLegacy || greeting.isOver) throw await this.#endedEarly(greeting.link, ended);
+    greeting.link = await this.#port.relaunch(greeting.link);
+    try {
+      return await this.#negotiate(greeting, "legacy");
+    } catch (error) {
+      throw error instanceof EndedEarly ? await this.#endedEarly(greeting.link, error) : error;
+    }
+  }
+
+  #negotiate(greeting: Greeting, era: ClientSettings["era"]): Promise<Peer> {
+    const { info, capabilities, probeTimeoutMs, clock } = this.#settings;
+    return negotiate(this.#exchange(greeting), {
+      era,
+      probeTimeoutMs,
+      meta: { [MetaKey.clientInfo]: info, [MetaKey.clientCapabilities]: capabilities },
+      handshake: { capabilities, clientInfo: info },
+      clock,
+    });
+  }
+
+  /** Bound to one server: what was meant for it never reaches another one. */
+  #exchange({ link, asked }: Greeting): Exchange {
+    return {
+      firstSign: link.firstSign,
+      tell: (method) => {
+        if (this.#port.isInUse(link)) this.#port.tell(method);
+      },
+      ask: (method, params) => {
+        if (!this.#port.isInUse(link)) return Promise.resolve({ kind: "ended" });
+        if (method === "initialize") this.#isHandshaking = true;
+        const call = new Call(method, params, GREETING_SETTINGS);
+        asked.add(call);
+        this.#table.begin(call);
+        this.#port.post(call);
+        return call.promise.then((result): ProbeOutcome => ({ kind: "result", result }), toOutcome);
+      },
+    };
+  }
+
+  #timeoutError({ link, asked }: Greeting): NegotiationError {
+    const { connectTimeoutMs } = this.#settings;
+    const phase = [...asked].some(({ method }) => method === "initialize") ? "handshake" : "probe";
+    const { stderrTail } = link;
+    const state = `no answer to the ${phase} within ${connectTimeoutMs} ms`;
+    return new NegotiationError(
+      "negotiation_timeout",
+      `Cannot use the server${this.#shown}: ${state}${this.#hint}${describeStderr(stderrTail)}`,
+      { phase, stderrTail },
+    );
+  }
+
+  /** A server that ended before it answered, with what it left behind (case B79). */
+  async #endedEarly(link: Link, { phase }: EndedEarly): Promise<Error> {
+    const { command, graces } = this.#settings;
+    if (command === undefined) {
+      const message = `Cannot use the server: it ended before it answered the ${phase}${this.#hint}`;
+      return new NegotiationError("negotiation_failed", message, { phase });
+    }
+    const { exit, step } = await link.end(graces);
+    const { stderrTail } = link;
+    const state = step === "already" || step === "eof"
+      ? `it exited before answering the ${phase}, with ${describeExit(exit)}`
+      : `it ended its output before answering the ${phase}, and stayed`;
+    const message = `Cannot use the server${this.#shown}: ${state}${describeStderr(stderrTail)}`;
+    return new ProcessError("exited_early", message, {
+      ...command,
+      exit,
+      stderrTail,
+      hint: this.#port.hint(),
+    });
+  }
+
+  get #shown(): string {
+    const { command } = this.#settings;
+    return command === undefined ? "" : ` ${command.line}`;
+  }
+
+  get #hint(): string {
+    const hint = this.#port.hint();
+    return hint === undefined ? "" : ` (${hint})`;
+  }
+}
+
+function toOutcome(error: unknown): ProbeOutcome {
+  if (error instanceof ProtocolError) return { kind: "error", error: error.toJSON() };
+  if (error instanceof InvalidResponseError) return { kind: "invalid", reason: error.reason };
+  return { kind: "ended" };
+}

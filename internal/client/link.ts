@@ -1,0 +1,114 @@
+import type { Connection } from "../../connection.ts";
+import type { Clock, ExitStatus } from "../../runtime.ts";
+import { settlesWithin } from "../clock.ts";
+import { createDeferred } from "../deferred.ts";
+
+/** How long each step of an orderly end may take, in milliseconds. */
+export interface Graces {
+  /** From the end of the server's input to SIGTERM. */
+  readonly shutdownGraceMs: number;
+  /** From SIGTERM to SIGKILL. */
+  readonly terminateGraceMs: number;
+}
+
+/** What ending a server took: nothing, the end of its input, SIGTERM, or SIGKILL. */
+export type EndStep = "already" | "eof" | "term" | "kill";
+
+/** What an orderly end came to. */
+export interface EndReport {
+  readonly exit: ExitStatus | null;
+  readonly step: EndStep;
+}
+
+/**
+ * A server that is connected: a process, or whoever is at the other end of two streams. The client knows no more of it. None
+ * of its promises rejects.
+ */
+export interface Link {
+  readonly connection: Connection;
+  /** The process's id; undefined without a process, and once that has been reaped. */
+  readonly pid: number | undefined;
+  /** Resolves with the first byte that came from the server, on whichever stream. */
+  readonly firstSign: Promise<void>;
+  /** Grows with every byte that comes from the server's output. */
+  readonly bytesRead: number;
+  /** How the process ended, once it has been reaped. */
+  readonly exit: ExitStatus | null;
+  /** Resolves when the process has been reaped; never without one. */
+  readonly exited: Promise<unknown>;
+  /** Resolves when all is known that an error can tell: the process is reaped and its stderr read to the end. */
+  readonly explained: Promise<void>;
+  /** The end of what the server wrote to stderr, if that is kept. */
+  readonly stderrTail: string;
+  /** Whether the server has stopped to take input. */
+  readonly outputFailed: boolean;
+  /** Ends the server in order; each call gives the same report. */
+  end(graces: Graces): Promise<EndReport>;
+  /** Ends the server at once, with all that it started. */
+  kill(): Promise<EndReport>;
+  /** Resolves when nothing is left of it. */
+  readonly gone: Promise<void>;
+}
+
+/** What a {@linkcode StreamLink} knows of its connection beyond the interface. */
+export interface StreamActivity {
+  readonly firstInput: Promise<void>;
+  readonly bytesRead: number;
+}
+
+/** Two streams as a link. */
+export class StreamLink implements Link {
+  readonly connection: Connection;
+  readonly pid = undefined;
+  readonly exit = null;
+  readonly stderrTail = "";
+  readonly exited: Promise<never> = new Promise(() => {});
+  readonly explained: Promise<void> = Promise.resolve();
+  readonly firstSign: Promise<void>;
+  readonly #activity: StreamActivity | undefined;
+  readonly #clock: Clock;
+  readonly #gone = createDeferred();
+  #outputFailed = false;
+  #end: Promise<EndReport> | undefined;
+  #killed = false;
+
+  /** `activity` is undefined for a connection that does not tell. */
+  constructor(connection: Connection, activity: StreamActivity | undefined, clock: Clock) {
+    this.connection = connection;
+    this.#activity = activity;
+    this.#clock = clock;
+    this.firstSign = activity?.firstInput ?? new Promise(() => {});
+    connection.closed.then(({ kind }) => this.#outputFailed = kind === "output_failed");
+  }
+
+  get bytesRead(): number {
+    return this.#activity?.bytesRead ?? 0;
+  }
+
+  get outputFailed(): boolean {
+    return this.#outputFailed;
+  }
+
+  get gone(): Promise<void> {
+    return this.#gone.promise;
+  }
+
+  end({ shutdownGraceMs }: Graces): Promise<EndReport> {
+    this.#end ??= this.#endWithin(shutdownGraceMs);
+    return this.#end;
+  }
+
+  kill(): Promise<EndReport> {
+    this.#killed = true;
+    this.connection.abort();
+    return this.end({ shutdownGraceMs: 0, terminateGraceMs: 0 });
+  }
+
+  /** A peer that does not read would hold up the flush for ever. */
+  async #endWithin(graceMs: number): Promise<EndReport> {
+    const isFlushed = await settlesWithin(this.#clock, this.connection.close(), graceMs);
+    this.connection.abort();
+    this.#gone.resolve();
+    return { exit: null, step: isFlushed && !this.#killed ? "eof" : "kill" };
+  }
+}

@@ -1,0 +1,35 @@
+import { type Era, MetaKey, type Params, type RequestId } from "../../messages.ts";
+import type { Call } from "./call.ts";
+import type { ClientSettings } from "./settings.ts";
+
+/** The `_meta` of every request to a modern server (rule C1). */
+export function modernMeta(settings: ClientSettings, protocolVersion: string): Params {
+  const { info, capabilities, logLevel } = settings;
+  return {
+    [MetaKey.protocolVersion]: protocolVersion,
+    [MetaKey.clientInfo]: info,
+    [MetaKey.clientCapabilities]: capabilities,
+    ...(logLevel === undefined ? {} : { [MetaKey.logLevel]: logLevel }),
+  };
+}
+
+/**
+ * The params of a call as they go out, with what belongs into their `_meta`: `shared` is the same object for all requests
+ * that need nothing of their own. Undefined when there is nothing to say.
+ */
+export function paramsOnWire(
+  { params, settings, wantsProgress }: Call,
+  id: RequestId,
+  era: Era | undefined,
+  shared: Params,
+): Params | undefined {
+  if (settings.isGreeting === true) return params;
+  const own = params._meta as Params | undefined;
+  const isPlain = own === undefined && !wantsProgress && settings.logLevel === undefined;
+  if (isPlain && era !== "modern") return Object.keys(params).length === 0 ? undefined : params;
+  if (isPlain) return { ...params, _meta: shared };
+  const _meta: Params = { ...shared, ...own };
+  if (wantsProgress) _meta.progressToken = id;
+  if (settings.logLevel !== undefined && era === "modern") _meta[MetaKey.logLevel] = settings.logLevel;
+  return { ...params, _meta };
+}

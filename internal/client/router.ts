@@ -1,0 +1,199 @@
+import type { Fault, Inbound } from "../../connection.ts";
+import { describeId, InvalidResponseError, ProtocolError } from "../../errors.ts";
+import type { Logger } from "../../logger.ts";
+import {
+  type Era,
+  isJSONObject,
+  isRequest,
+  isRequestId,
+  type JSONRPCErrorObject,
+  type JSONRPCErrorResponse,
+  type JSONRPCMessage,
+  type JSONRPCNotification,
+  type JSONRPCRequest,
+  type JSONRPCResponse,
+  MetaKey,
+  type ProgressToken,
+  type RequestId,
+  type Result,
+} from "../../messages.ts";
+import { whatIsWrong } from "../message_codec.ts";
+import type { Call } from "./call.ts";
+import type { CallTable } from "./call_table.ts";
+
+/** Where the router sends what it cannot settle itself. */
+export interface RouterPort {
+  readonly era: Era | undefined;
+  /** A notification that names neither a progress token nor a subscription. May ask the reader to wait. */
+  unrouted(notification: JSONRPCNotification): Promise<void> | undefined;
+  /** A request of the server, in the legacy era; `idText` is its id if a number cannot hold it. */
+  asked(request: JSONRPCRequest, idText: string | undefined): void;
+  /** The server gave up a request of its own, in the legacy era. */
+  askedNoMore(id: RequestId): void;
+  /** A call got its result; it may want another round. */
+  answered(call: Call, result: Result): void;
+  /** A call got an error. */
+  refused(call: Call, error: JSONRPCErrorObject): void;
+  /** Text on the server's stdout that is no message. */
+  stray(text: string): void;
+}
+
+const CONTENT_LENGTH_REGEXP = /^content-length:\s*\d+/i;
+
+/**
+ * Brings what a server sends to those it is for, strictly in wire order (rules C2, C3, C5, C6). It decides by id, progress
+ * token and subscription id, never by what is inside.
+ */
+export class Router {
+  readonly #table: CallTable;
+  readonly #port: RouterPort;
+  readonly #logger: Logger;
+  #framesByContentLength = false;
+
+  constructor(table: CallTable, port: RouterPort, logger: Logger) {
+    this.#table = table;
+    this.#port = port;
+    this.#logger = logger;
+  }
+
+  /** Whether the server seems to frame its messages with Content-Length headers, as language servers do. */
+  get framesByContentLength(): boolean {
+    return this.#framesByContentLength;
+  }
+
+  /** Routes one frame. Gives a promise if the reader has to wait before the next. */
+  route(inbound: Inbound): Promise<void> | undefined {
+    return inbound.kind === "fault" ? this.#fault(inbound) : this.#message(inbound.message, inbound.idText);
+  }
+
+  #message(message: JSONRPCMessage, idText?: string): Promise<void> | undefined {
+    if (!("method" in message)) this.#response(message);
+    else if (isRequest(message)) this.#request(message, idText);
+    else return this.#notification(message);
+    return undefined;
+  }
+
+  #response(response: JSONRPCResponse): void {
+    const id = response.id ?? undefined;
+    if (id === undefined) return this.#anonymousError(response as JSONRPCErrorResponse);
+    const call = this.#table.get(id);
+    if (call === undefined) {
+      if (this.#table.wasGivenUp(id)) {
+        this.#logger.debug("[mcp_router] ignored a late answer", { id: describeId(id) });
+      } else {
+        this.#drop(
+          "nothing is in flight under its id",
+          id,
+          "error" in response ? response.error.code : undefined,
+        );
+      }
+      return;
+    }
+    call.hadFrame = true;
+    if ("error" in response) this.#port.refused(call, response.error);
+    else this.#port.answered(call, response.result);
+  }
+
+  /** An error without an id counts only where it can mean just one request (rule C5). */
+  #anonymousError({ error }: JSONRPCErrorResponse): void {
+    const call = this.#table.onlyCandidate();
+    this.#drop("an error response without an id", call?.id, error.code);
+    if (call === undefined) return;
+    const cause = new ProtocolError(error.code, error.message, error.data);
+    const reason = `the server sent an error without an id (${error.code})`;
+    this.#table.refuse(call, new InvalidResponseError(call.method, reason, { cause }), reason);
+  }
+
+  #request(request: JSONRPCRequest, idText: string | undefined): void {
+    if (this.#port.era === "legacy") this.#port.asked(request, idText);
+    else this.#drop("a request of the server", request.id);
+  }
+
+  #notification(notification: JSONRPCNotification): Promise<void> | undefined {
+    const { method, params } = notification;
+    if (method === "notifications/cancelled") {
+      this.#cancelled(params?.requestId, params?.reason);
+      return undefined;
+    }
+    const meta = isJSONObject(params?._meta) ? params._meta : {};
+    const subscriptionId = meta[MetaKey.subscriptionId];
+    if (subscriptionId !== undefined) {
+      this.#toCall(subscriptionId, (call) => call.method === "subscriptions/listen", notification);
+      return undefined;
+    }
+    const token = params?.progressToken ?? meta.progressToken;
+    if (token === undefined) return this.#port.unrouted(notification);
+    this.#toCall(token, (call) => call.owns(token as ProgressToken), notification);
+    return undefined;
+  }
+
+  /** The token of a call and the id of its subscription are its id. */
+  #toCall(id: unknown, isMeant: (call: Call) => boolean, notification: JSONRPCNotification): void {
+    const call = isRequestId(id) ? this.#table.get(id) : undefined;
+    if (call === undefined || !isMeant(call)) {
+      if (isRequestId(id) && this.#table.wasGivenUp(id)) return;
+      this.#drop("a notification that names no request in flight", isRequestId(id) ? id : undefined);
+      return;
+    }
+    call.hadFrame = true;
+    this.#table.progressed(call);
+    call.deliver(() => {
+      try {
+        call.notify(notification);
+      } catch (error) {
+        this.#logger.error(`[mcp_router] a callback of "${call.method}" has thrown`, { error });
+      }
+    });
+  }
+
+  #cancelled(requestId: unknown, reason: unknown): void {
+    const id = isRequestId(requestId) ? requestId : undefined;
+    const text = typeof reason === "string"
+      ? reason.slice(0, 128).replaceAll(/[\p{C}\s]+/gu, " ")
+      : undefined;
+    this.#logger.debug("[mcp_cancel] the server cancelled", { id: describeId(id), reason: text });
+    if (id === undefined) return;
+    const call = this.#table.get(id);
+    // A server ends its streams with their result; one that only cancels them has ended them too.
+    if (call?.method === "subscriptions/listen") {
+      this.#table.expectNoMore(id);
+      this.#port.answered(call, {});
+    } else if (this.#port.era === "legacy") this.#port.askedNoMore(id);
+  }
+
+  /** A frame that cannot be read fails its request at once (rule C5); what belongs to none is told (rule C6). */
+  #fault(fault: Fault): Promise<void> | undefined {
+    const { detail, reason, id, hasMethod, hasResult, batch, preview } = fault;
+    if (batch?.some(isMessage) && this.#port.era === "legacy") return this.#batch(batch);
+    const call = hasMethod ? undefined : this.#table.get(id);
+    this.#drop(detail, id);
+    // The last line of a server that ended in the middle of it is no bad answer but none: its request is lost like the others.
+    if (call !== undefined && reason !== "truncated") {
+      this.#table.refuse(call, new InvalidResponseError(call.method, detail), detail);
+    } else if (call === undefined && !hasMethod && !hasResult) {
+      if (CONTENT_LENGTH_REGEXP.test(preview)) this.#framesByContentLength = true;
+      this.#port.stray(preview);
+    }
+    return undefined;
+  }
+
+  /** Revision 2025-03-26 allows several messages on a line. */
+  #batch(members: readonly unknown[]): Promise<void> | undefined {
+    let wait: Promise<void> | undefined;
+    for (const member of members) {
+      if (isMessage(member)) wait = this.#message(member as JSONRPCMessage) ?? wait;
+      else this.#drop("a member of a batch is no message", undefined);
+    }
+    return wait;
+  }
+
+  /** Nothing of the frame's content is logged but the code of an error (rule C6). */
+  #drop(reason: string, id: RequestId | undefined, code?: number): void {
+    const facts = code === undefined ? { id: describeId(id) } : { id: describeId(id), code };
+    this.#logger.warn(`[mcp_router] dropped a frame: ${reason}`, facts);
+  }
+}
+
+function isMessage(value: unknown): boolean {
+  return whatIsWrong(value) === undefined;
+}

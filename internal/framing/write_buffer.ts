@@ -1,0 +1,279 @@
+import type { Outgoing } from "../../connection.ts";
+import { createDeferred, type Deferred } from "../deferred.ts";
+
+const encoder = new TextEncoder();
+
+/** With this much waiting there is no gain in waiting for more. */
+const FLUSH_AT_BYTES = 65_536;
+
+/** Settings of a {@linkcode WriteBuffer}. */
+export interface WriteBufferSettings {
+  /** Above this much, in UTF-16 code units or bytes, the buffer is full. */
+  readonly highWaterBytes: number;
+  /** As much as goes into one write, if more than one frame is waiting. */
+  readonly maxBatchBytes: number;
+}
+
+type FrameState = "queued" | "begun" | "accepted" | "failed";
+
+/** One frame in the buffer: its content, and a promise only for those who ask. */
+class QueuedFrame implements Outgoing {
+  /** Emptied once it is on its way. */
+  content: string | Uint8Array;
+  readonly #buffer: WriteBuffer;
+  #state: FrameState = "queued";
+  #begun = false;
+  #error: unknown;
+  #waiter: Deferred<void> | undefined;
+
+  constructor(content: string | Uint8Array, buffer: WriteBuffer) {
+    this.content = content;
+    this.#buffer = buffer;
+  }
+
+  /** Also after a failure: a frame whose write failed may have arrived all the same. */
+  get begun(): boolean {
+    return this.#begun;
+  }
+
+  get isQueued(): boolean {
+    return this.#state === "queued";
+  }
+
+  get accepted(): Promise<void> {
+    if (this.#state === "accepted") return Promise.resolve();
+    this.#waiter ??= createDeferred();
+    if (this.#state === "failed") this.#waiter.reject(this.#error);
+    return this.#waiter.promise;
+  }
+
+  withdraw(): boolean {
+    if (this.#state !== "queued") return false;
+    this.#buffer.forget(this);
+    return true;
+  }
+
+  begin(): void {
+    this.#state = "begun";
+    this.#begun = true;
+  }
+
+  accept(): void {
+    this.#state = "accepted";
+    this.#waiter?.resolve();
+  }
+
+  fail(error: unknown): void {
+    if (this.#state === "accepted" || this.#state === "failed") return;
+    this.#state = "failed";
+    this.#error = error;
+    this.#waiter?.reject(error);
+  }
+}
+
+/**
+ * Frames on their way to a byte sink. One write is in flight at a time; what is queued meanwhile goes out with the next
+ * one. The first frame after a pause is written at the end of the turn, so that a burst costs one write.
+ */
+export class WriteBuffer {
+  readonly #write: (bytes: Uint8Array) => Promise<void>;
+  readonly #withdrawnError: () => unknown;
+  readonly #settings: WriteBufferSettings;
+  #queue: QueuedFrame[] = [];
+  /** Frames before this index of the queue have been taken. */
+  #head = 0;
+  #size = 0;
+  /** How many frames were taken back since the queue was last cleared of them. */
+  #withdrawn = 0;
+  #inFlight: QueuedFrame[] = [];
+  #flushScheduled = false;
+  /** How much was waiting when the scheduled flush last looked. */
+  #sizeSeen = 0;
+  #error: { readonly value: unknown } | undefined;
+  #drained: Deferred<void> | undefined;
+  #flushed: Deferred<void> | undefined;
+
+  /** `withdrawnError` makes the rejection of a frame that was taken back. */
+  constructor(
+    write: (bytes: Uint8Array) => Promise<void>,
+    settings: WriteBufferSettings,
+    withdrawnError: () => unknown,
+  ) {
+    this.#write = write;
+    this.#settings = settings;
+    this.#withdrawnError = withdrawnError;
+  }
+
+  /** How much is waiting, in UTF-16 code units or bytes. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Whether more is waiting than the buffer wants to hold. */
+  get full(): boolean {
+    return this.#size >= this.#settings.highWaterBytes;
+  }
+
+  /** Whether nothing is queued and nothing in flight. */
+  get idle(): boolean {
+    return this.#size === 0 && this.#inFlight.length === 0;
+  }
+
+  /** Queues a frame without its line feed. After {@linkcode fail} it fails at once. */
+  enqueue(content: string | Uint8Array): Outgoing {
+    const frame = new QueuedFrame(content, this);
+    if (this.#error !== undefined) {
+      frame.fail(this.#error.value);
+      return frame;
+    }
+    this.#queue.push(frame);
+    this.#size += content.length;
+    if (!this.#flushScheduled && this.#inFlight.length === 0) {
+      this.#flushScheduled = true;
+      this.#sizeSeen = 0;
+      queueMicrotask(this.#flushWhenSettled);
+    }
+    return frame;
+  }
+
+  /**
+   * Runs in microtasks until no more frames come in the same turn, or enough for a write of its own have come: handlers
+   * that finish one after another in one turn share one write.
+   */
+  readonly #flushWhenSettled = (): void => {
+    if (this.#size > this.#sizeSeen && this.#size < FLUSH_AT_BYTES) {
+      this.#sizeSeen = this.#size;
+      queueMicrotask(this.#flushWhenSettled);
+      return;
+    }
+    this.#flushScheduled = false;
+    this.#flush();
+  };
+
+  /** Resolves when the buffer is no longer full, or has failed. */
+  drained(): Promise<void> {
+    if (!this.full || this.#error !== undefined) return Promise.resolve();
+    this.#drained ??= createDeferred();
+    return this.#drained.promise;
+  }
+
+  /** Resolves when all that was queued has been accepted, or has failed. */
+  flushed(): Promise<void> {
+    if (this.idle || this.#error !== undefined) return Promise.resolve();
+    this.#flushed ??= createDeferred();
+    return this.#flushed.promise;
+  }
+
+  /** Gives up: whatever was not accepted, and all that comes later, fails. What has begun to leave may have its own error. */
+  fail(error: unknown, errorOfBegun: unknown = error): void {
+    if (this.#error !== undefined) return;
+    this.#error = { value: error };
+    const begun = this.#inFlight;
+    const queued = this.#queue.slice(this.#head);
+    this.#inFlight = [];
+    this.#queue = [];
+    this.#head = 0;
+    this.#size = 0;
+    for (const frame of begun) frame.fail(errorOfBegun);
+    for (const frame of queued) frame.fail(error);
+    this.#release();
+  }
+
+  /** Takes a frame back that has not begun to leave. */
+  forget(frame: QueuedFrame): void {
+    // It stays in the queue until its turn and is then passed over; its content goes now. Behind a write that is stuck,
+    // frames that were taken back must not add up.
+    this.#size -= frame.content.length;
+    frame.content = "";
+    frame.fail(this.#withdrawnError());
+    if (++this.#withdrawn > 1_024 && this.#withdrawn * 2 > this.#queue.length - this.#head) this.#compact();
+    this.#release();
+  }
+
+  #compact(): void {
+    this.#queue = this.#queue.filter((frame) => frame.isQueued);
+    this.#head = 0;
+    this.#withdrawn = 0;
+  }
+
+  #flush(): void {
+    if (this.#inFlight.length > 0 || this.#error !== undefined) return;
+    const frames = this.#takeBatch();
+    if (frames.length === 0) {
+      this.#release();
+      return;
+    }
+    this.#inFlight = frames;
+    const bytes = joinFrames(frames);
+    for (const frame of frames) frame.content = "";
+    this.#write(bytes).then(() => this.#written(), (error) => this.fail(error));
+  }
+
+  #written(): void {
+    const frames = this.#inFlight;
+    this.#inFlight = [];
+    for (const frame of frames) frame.accept();
+    this.#flush();
+    this.#release();
+  }
+
+  /** The next frames that go out together: at least one, if one is queued. */
+  #takeBatch(): QueuedFrame[] {
+    const batch: QueuedFrame[] = [];
+    let size = 0;
+    while (this.#head < this.#queue.length) {
+      const frame = this.#queue[this.#head]!;
+      if (frame.isQueued) {
+        const length = frame.content.length;
+        if (batch.length > 0 && size + length > this.#settings.maxBatchBytes) break;
+        frame.begin();
+        batch.push(frame);
+        size += length;
+      }
+      this.#head++;
+    }
+    this.#size -= size;
+    if (this.#head === this.#queue.length) {
+      this.#queue = [];
+      this.#head = 0;
+    } else if (this.#head > 1_024) {
+      this.#queue = this.#queue.slice(this.#head);
+      this.#head = 0;
+    }
+    return batch;
+  }
+
+  #release(): void {
+    if (this.#drained !== undefined && !this.full) {
+      this.#drained.resolve();
+      this.#drained = undefined;
+    }
+    if (this.#flushed !== undefined && this.idle) {
+      this.#flushed.resolve();
+      this.#flushed = undefined;
+    }
+  }
+}
+
+/** The bytes of frames, each with its line feed. */
+function joinFrames(frames: readonly QueuedFrame[]): Uint8Array {
+  const parts: string[] = [];
+  for (const { content } of frames) {
+    if (typeof content !== "string") return joinMixed(frames);
+    parts.push(content);
+  }
+  parts.push("");
+  return encoder.encode(parts.join("\n"));
+}
+
+function joinMixed(frames: readonly QueuedFrame[]): Uint8Array {
+  const parts = frames.map(({ content }) => typeof content === "string" ? encoder.encode(content) : content);
+  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length + 1, 0));
+  let offset = 0;
+  for (const part of parts) {
+    bytes.set(part, offset);
+    offset += part.length;
+    bytes[offset++] = 0x0a;
+  }
+  return bytes;
+}

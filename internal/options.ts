@@ -1,0 +1,40 @@
+/** Checks an option that is a count or a size. */
+export function checkPositiveInteger(
+  name: string,
+  value: number,
+  max: number = Number.MAX_SAFE_INTEGER,
+): void {
+  if (Number.isSafeInteger(value) && value >= 1 && value <= max) return;
+  const bound = max === Number.MAX_SAFE_INTEGER ? "" : ` of at most ${max}`;
+  throw new RangeError(
+    `Cannot use "${name}" as it must be a positive integer${bound}: current value is ${value}`,
+  );
+}
+
+/** Checks an option that is a duration in milliseconds; `Infinity` means no limit. */
+export function checkDuration(name: string, value: number): void {
+  if (value >= 0) return; // NaN is not.
+  throw new RangeError(
+    `Cannot use "${name}" as it must be a number of milliseconds, zero or more: current value is ${value}`,
+  );
+}
+
+/** The longest line any option may allow: beyond it no runtime can make a string of it. */
+export const GREATEST_LINE_BYTES = 268_435_456;
+
+/** Defaults of the limits of the framing layer. */
+export const FRAMING_DEFAULTS = {
+  maxLineBytes: 16_777_216,
+  readBufferBytes: 65_536,
+  maxNestingDepth: 512,
+} as const;
+
+/** Checks the limits of the framing layer. */
+export function checkFramingLimits(
+  limits: { maxLineBytes: number; readBufferBytes?: number; maxNestingDepth: number },
+): void {
+  checkPositiveInteger("maxLineBytes", limits.maxLineBytes, GREATEST_LINE_BYTES);
+  // Each level is a stack frame of the check itself.
+  checkPositiveInteger("maxNestingDepth", limits.maxNestingDepth, 2_048);
+  if (limits.readBufferBytes !== undefined) checkPositiveInteger("readBufferBytes", limits.readBufferBytes);
+}

@@ -1,0 +1,91 @@
+/** Bun as a runtime. */
+
+import type { ChildHandle, OwnStdio, RuntimeAdapter, Signal, SpawnCommand } from "../../runtime.ts";
+import { Bun, bunProcess } from "./bun_namespace.ts";
+import { ownStdin, ownStdout, writeToStderr } from "./bun_stdio.ts";
+import { divertStdout } from "./bun_stdout_guard.ts";
+import { Shared } from "./divert.ts";
+import { HostEnd, listenToSignals } from "./host_end.ts";
+import { listenToUncaught } from "./uncaught.ts";
+
+/** The adapter for Bun. */
+export class BunRuntime implements RuntimeAdapter {
+  readonly name: string = `bun ${Bun.version}`;
+  readonly os: "posix" | "windows" = bunProcess().platform === "win32" ? "windows" : "posix";
+  readonly pid: number = bunProcess().pid;
+  readonly #guard = new Shared(divertStdout);
+  readonly #hostEnd = new HostEnd(bunProcess());
+  #stdioOpened = false;
+
+  async spawn(command: SpawnCommand): Promise<ChildHandle> {
+    const { spawnOnBun } = await import("./bun_child.ts");
+    return await spawnOnBun(command, this);
+  }
+
+  openStdio(): OwnStdio {
+    if (this.#stdioOpened) throw new TypeError("Cannot open the own stdio: it is open already");
+    this.#stdioOpened = true;
+    return { readable: ownStdin(), writable: ownStdout(), exclusive: false };
+  }
+
+  guardStdout(): () => void {
+    return this.#guard.hold();
+  }
+
+  writeStderr(text: string): void {
+    writeToStderr(text);
+  }
+
+  get parentPid(): number {
+    return bunProcess().ppid;
+  }
+
+  env(names?: readonly string[]): Record<string, string> {
+    const { env } = bunProcess();
+    const entries = names === undefined
+      ? Object.entries(env)
+      : names.map((name) => [name, env[name]] as const);
+    return Object.fromEntries(entries.filter((entry): entry is [string, string] => entry[1] !== undefined));
+  }
+
+  cwd(): string {
+    return bunProcess().cwd();
+  }
+
+  readTextFile(path: string): Promise<string> {
+    return Bun.file(path).text();
+  }
+
+  isDirectory(path: string): Promise<boolean> {
+    return Bun.file(path).stat().then((stats) => stats.isDirectory(), () => false);
+  }
+
+  isFile(path: string): Promise<boolean> {
+    return Bun.file(path).stat().then((stats) => stats.isFile(), () => false);
+  }
+
+  onSignal(signals: readonly Signal[], callback: (signal: Signal) => void): () => void {
+    return listenToSignals(bunProcess(), signals, callback);
+  }
+
+  onHostEnd(callback: () => void): () => void {
+    return this.#hostEnd.add(callback);
+  }
+
+  onUncaughtError(callback: (error: unknown) => void): () => void {
+    return listenToUncaught(bunProcess(), ["uncaughtException", "unhandledRejection"], callback);
+  }
+
+  ifStillAlive(delayMs: number, callback: (what: string) => void): void {
+    // Bun has no list of what keeps it alive.
+    setTimeout(() => callback(""), delayMs).unref();
+  }
+
+  exit(code: number): never {
+    return bunProcess().exit(code);
+  }
+
+  setExitCode(code: number): void {
+    bunProcess().exitCode = code;
+  }
+}

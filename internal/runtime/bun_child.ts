@@ -1,0 +1,158 @@
+/** Child processes on Bun. */
+
+import type { Readable } from "node:stream";
+import type { ChildHandle, ExitStatus, Signal, SignalOutcome, SpawnCommand } from "../../runtime.ts";
+import { Bun, bunProcess, type BunSubprocess } from "./bun_namespace.ts";
+import { writeAll } from "./bun_stdio.ts";
+import { brokenPipe, readableFrom, writableTo } from "./byte_streams.ts";
+import { sourceOf } from "./node_streams.ts";
+import { isGroupAlive, signalGroup, taskkill } from "./signal_target.ts";
+import { checkCommand, type PathProbe, spawnFailure } from "./spawn_failure.ts";
+
+const WINDOWS = bunProcess().platform === "win32";
+
+/** Starts a process. */
+export async function spawnOnBun(command: SpawnCommand, probe: PathProbe): Promise<ChildHandle> {
+  checkCommand(command);
+  try {
+    return new BunChild(start(command), command);
+  } catch (error) {
+    const { message } = error as Error;
+    throw await spawnFailure(command, error, probe, {
+      notOnPath: message.startsWith("Executable not found in"),
+    });
+  }
+}
+
+function start(command: SpawnCommand): BunSubprocess {
+  const { command: name, args, cwd, env } = command;
+  try {
+    return spawn(command, [name, ...args]);
+  } catch (error) {
+    // A script without a first line that names its interpreter: other runtimes leave it to the system's search, which
+    // hands it to the shell.
+    if ((error as { code?: unknown }).code !== "ENOEXEC") throw error;
+    const path = Bun.which(name, { PATH: env.PATH ?? "", cwd: cwd ?? bunProcess().cwd() });
+    return spawn(command, ["/bin/sh", path ?? name, ...args]);
+  }
+}
+
+function spawn(
+  { cwd, env, stderr, processGroup, verbatimArguments }: SpawnCommand,
+  cmd: string[],
+): BunSubprocess {
+  return Bun.spawn({
+    cmd,
+    ...cwd === undefined ? {} : { cwd },
+    env: { ...env },
+    stdin: "pipe",
+    stdout: "pipe",
+    stderr,
+    lazy: true,
+    detached: processGroup && !WINDOWS,
+    windowsHide: true,
+    windowsVerbatimArguments: verbatimArguments ?? false,
+  });
+}
+
+class BunChild implements ChildHandle {
+  readonly pid: number;
+  readonly stdin: WritableStream<Uint8Array>;
+  readonly stdout: ReadableStream<Uint8Array>;
+  readonly stderr: ReadableStream<Uint8Array> | null;
+  readonly exited: Promise<ExitStatus | null>;
+  readonly #child: BunSubprocess;
+  readonly #leadsGroup: boolean;
+  readonly #outputs: BunReadable[];
+
+  constructor(child: BunSubprocess, command: SpawnCommand) {
+    this.#child = child;
+    this.#leadsGroup = command.processGroup && !WINDOWS;
+    this.pid = child.pid;
+    this.stdin = writableTo({
+      write: async (bytes) => {
+        // Bun takes bytes for a dead child without a word.
+        if (this.#hasExited) throw brokenPipe();
+        await writeAll(child.stdin, bytes);
+        if (this.#hasExited) throw brokenPipe();
+      },
+      close: () => endOf(child),
+      abort: () => endOf(child),
+    });
+    this.#outputs = command.stderr === "pipe"
+      ? [toNodeStream(child.stdout), toNodeStream(child.stderr as ReadableStream<Uint8Array>)]
+      : [toNodeStream(child.stdout)];
+    const [stdout, stderr = null] = this.#outputs.map((output) => readableFrom(sourceOf(output)));
+    this.stdout = stdout as ReadableStream<Uint8Array>;
+    this.stderr = stderr;
+    this.exited = child.exited.then(
+      // For a signal it resolves to a made-up code, 128 + its number; `exitCode` is null then.
+      () =>
+        child.signalCode !== null
+          ? { signal: child.signalCode }
+          : child.exitCode !== null
+          ? { code: child.exitCode }
+          : null,
+      () => null,
+    );
+  }
+
+  get #hasExited(): boolean {
+    return this.#child.exitCode !== null || this.#child.signalCode !== null;
+  }
+
+  signal(signal: Signal, target: "child" | "group"): SignalOutcome {
+    if (WINDOWS && target === "group") return this.#endTree();
+    const killChild = (): boolean => {
+      if (this.#hasExited) return false;
+      this.#child.kill(signal);
+      return true;
+    };
+    if (target === "child" || !this.#leadsGroup) return killChild() ? "sent" : "gone";
+    return signalGroup(() => bunProcess().kill(-this.pid, signal), killChild);
+  }
+
+  groupAlive(): boolean {
+    if (!this.#leadsGroup) return !this.#hasExited;
+    return isGroupAlive(() => bunProcess().kill(-this.pid, 0));
+  }
+
+  unref(): void {
+    this.#child.unref();
+    // They count their references from 0, and let go when the count falls to 0.
+    for (const output of this.#outputs) {
+      output.ref?.();
+      output.unref?.();
+    }
+  }
+
+  #endTree(): SignalOutcome {
+    const [command, args] = taskkill(this.pid);
+    const options = { stdin: "ignore", stdout: "ignore", stderr: "ignore", windowsHide: true } as const;
+    try {
+      Bun.spawn({ cmd: [command, ...args], ...options }).unref();
+    } catch {
+      // Without the helper the child at least is ended.
+      this.#child.kill();
+      return "child_only";
+    }
+    return "sent";
+  }
+}
+
+type BunReadable = Readable & { ref?(): void; unref?(): void };
+
+/** Only as a Node stream can output be read without keeping this process alive. It still goes by Bun's own source. */
+function toNodeStream(stream: ReadableStream<Uint8Array>): BunReadable {
+  const { Readable } = bunProcess().getBuiltinModule("node:stream") as typeof import("node:stream");
+  return Readable.fromWeb(stream as Parameters<typeof Readable.fromWeb>[0]);
+}
+
+/** Ends a child's stdin. Fails when there is nothing left to end, which is as good. */
+async function endOf(child: BunSubprocess): Promise<void> {
+  try {
+    await child.stdin.end();
+  } catch {
+    // See above.
+  }
+}

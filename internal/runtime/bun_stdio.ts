@@ -1,0 +1,59 @@
+/** This process's standard streams on Bun. */
+
+import { Bun, type BunFile, bunProcess, type FileSink } from "./bun_namespace.ts";
+import { type ByteSource, readableFrom, writableTo } from "./byte_streams.ts";
+
+/** Own stdin. Bun's stream is made at the first read, until then the bytes wait in the pipe. */
+export function ownStdin(): ReadableStream<Uint8Array> {
+  return readableFrom(sourceOf(() => Bun.stdin.stream()));
+}
+
+/** Own stdout, past any guard: the guard is set on the object, and `writer` of its prototype is used here. */
+export function ownStdout(): WritableStream<Uint8Array> {
+  const { writer } = Object.getPrototypeOf(Bun.stdout) as BunFile;
+  let sink: FileSink | undefined;
+  return writableTo({
+    write: (bytes) => writeAll(sink ??= writer.call(Bun.stdout), bytes),
+    // Every write has been flushed, and descriptor 1 stays open.
+    close() {},
+    abort() {},
+  });
+}
+
+/** A source over a stream that is made at the first read. */
+export function sourceOf(open: () => ReadableStream<Uint8Array>): ByteSource {
+  let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+  return {
+    async read() {
+      reader ??= open().getReader();
+      return (await reader.read()).value ?? null;
+    },
+    async close() {
+      reader ??= open().getReader();
+      await reader.cancel();
+    },
+  };
+}
+
+/** Writes to a sink until the system has all of it. `flush` may throw at once or return a promise, or nothing. */
+export async function writeAll(sink: FileSink, bytes: Uint8Array): Promise<void> {
+  await sink.write(bytes);
+  await sink.flush();
+}
+
+/**
+ * Writes to stderr at once, in order with `console.error`; nobody can be told if that fails. A sink would make
+ * descriptor 2 non-blocking, also for other processes that have it.
+ */
+export function writeToStderr(data: string | Uint8Array): void {
+  const { writeSync } = bunProcess().getBuiltinModule("node:fs") as typeof import("node:fs");
+  for (let rest = typeof data === "string" ? new TextEncoder().encode(data) : data; rest.length > 0;) {
+    try {
+      rest = rest.subarray(writeSync(2, rest));
+    } catch (error) {
+      // Somebody has made it non-blocking, and its reader is slow; any other error means that it has no reader.
+      if ((error as { code?: unknown }).code !== "EAGAIN") return;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
+    }
+  }
+}

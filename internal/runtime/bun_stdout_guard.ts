@@ -1,0 +1,89 @@
+/** Keeps code in this process from writing to stdout by Bun's own means. */
+
+import { Bun, type BunFile, bunProcess, type FileSink } from "./bun_namespace.ts";
+import { writeToStderr } from "./bun_stdio.ts";
+import { divertConsole } from "./bun_console.ts";
+import { divert } from "./divert.ts";
+
+type Undo = () => void;
+
+/** Sends to stderr what `console`, `process.stdout` and Bun's files for descriptor 1 are given. */
+export function divertStdout(): Undo {
+  const undo = [...divertConsole(), ...divertBunStdout(), ...divertProcessStdout()];
+  return () => undo.forEach((each) => each());
+}
+
+function divertBunStdout(): Undo[] {
+  const prototype = Object.getPrototypeOf(Bun.stdout) as BunFile;
+  const { file, write } = Bun;
+  let active = true;
+  const guarded = new WeakSet<object>([Bun.stdout]);
+
+  const writeFile = (stdout: unknown, args: unknown[]): unknown =>
+    Reflect.apply(prototype.write, active ? Bun.stderr : stdout, args);
+  // A true one for stdout, so that it is good when the guard is gone.
+  const openSink = (stdout: unknown, args: unknown[]): FileSink => {
+    const sink: FileSink = Reflect.apply(prototype.writer, stdout, args);
+    const writeSink = sink.write;
+    return define(sink, "write", (data) => active ? writeData(data) : Reflect.apply(writeSink, sink, [data]));
+  };
+
+  return [
+    () => active = false,
+    divert(Bun.stdout, "write", (...args) => writeFile(Bun.stdout, args)),
+    divert(Bun.stdout, "writer", (...args) => openSink(Bun.stdout, args)),
+    divert(Bun, "file", (...args) => {
+      const made: BunFile = Reflect.apply(file, Bun, args);
+      if (args[0] !== 1) return made;
+      guarded.add(made);
+      define(made, "write", (...args) => writeFile(made, args));
+      return define(made, "writer", (...args) => openSink(made, args));
+    }),
+    divert(Bun, "write", (target, ...rest) => {
+      const isStdout = target === 1 || guarded.has(Object(target));
+      return Reflect.apply(write, Bun, [isStdout ? Bun.stderr : target, ...rest]);
+    }),
+  ];
+}
+
+/** Gives an object a method of its own; the one of its prototype cannot be assigned over. */
+function define<T extends object>(target: T, name: string, method: (...args: unknown[]) => unknown): T {
+  return Object.defineProperty(target, name, { value: method, configurable: true, writable: true });
+}
+
+/**
+ * `process.stdout` takes 13 ms to make, most of a start, and is made at the first touch. It writes by
+ * `Bun.file(1).writer()`, so that one made from now on is guarded by the above; one that exists is guarded here.
+ */
+function divertProcessStdout(): Undo[] {
+  const process = bunProcess();
+  if (!isMade(process, "stdout")) return [];
+  return [divert(process.stdout, "write", (data, ...rest) => {
+    const encoding = typeof rest[0] === "string" ? rest[0] as BufferEncoding : "utf8";
+    const { Buffer } = process.getBuiltinModule("node:buffer") as typeof import("node:buffer");
+    writeData(typeof data === "string" ? Buffer.from(data, encoding) : data);
+    const callback = rest.at(-1);
+    if (typeof callback === "function") queueMicrotask(() => callback(null));
+    return true;
+  })];
+}
+
+/** Whether a lazy property exists yet, by what the engine tells of the object's shape. In doubt it does. */
+function isMade(object: object, name: string): boolean {
+  const { jscDescribe } = bunProcess().getBuiltinModule("bun:jsc") as {
+    jscDescribe?(object: object): string;
+  };
+  const shape = /\{([^{}]*)\}/.exec(jscDescribe?.(object) ?? "")?.[1];
+  return shape === undefined || shape.split(/[:,]\s*/).includes(name);
+}
+
+/** Writes what a sink or a stream may be given. */
+function writeData(data: unknown): number {
+  const bytes = typeof data === "string"
+    ? new TextEncoder().encode(data)
+    : ArrayBuffer.isView(data)
+    ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
+    : new Uint8Array(data as ArrayBuffer);
+  writeToStderr(bytes);
+  return bytes.length;
+}

@@ -1,0 +1,112 @@
+/** Deno as a runtime. */
+
+import type { ChildHandle, OwnStdio, RuntimeAdapter, Signal, SpawnCommand } from "../../runtime.ts";
+import { DenoErrorCatcher } from "./deno_errors.ts";
+import { DenoHostEnd } from "./deno_host_end.ts";
+import { Deno, denoInternals, isGranted } from "./deno_namespace.ts";
+import { listenToSignals } from "./deno_signals.ts";
+import { divertStdout, ownStdin, ownStdout, writeToStderr } from "./deno_stdio.ts";
+import { Shared } from "./divert.ts";
+import { listed } from "./listed.ts";
+import type { PathProbe } from "./spawn_failure.ts";
+
+/** The adapter for Deno. */
+export class DenoRuntime implements RuntimeAdapter {
+  readonly name: string = `deno ${Deno.version.deno}`;
+  readonly os: "posix" | "windows" = Deno.build.os === "windows" ? "windows" : "posix";
+  readonly pid: number = Deno.pid;
+  readonly #guard = new Shared(divertStdout);
+  readonly #errors = new DenoErrorCatcher();
+  readonly #hostEnd = new DenoHostEnd(this.#errors);
+  #stdioOpened = false;
+
+  async spawn(command: SpawnCommand): Promise<ChildHandle> {
+    const { spawnOnDeno } = await import("./deno_child.ts");
+    return await spawnOnDeno(command, PATH_PROBE);
+  }
+
+  openStdio(): OwnStdio {
+    if (this.#stdioOpened) throw new TypeError("Cannot open the own stdio: it is open already");
+    this.#stdioOpened = true;
+    return { readable: ownStdin(), writable: ownStdout(), exclusive: false };
+  }
+
+  guardStdout(): () => void {
+    return this.#guard.hold();
+  }
+
+  writeStderr(text: string): void {
+    writeToStderr(text);
+  }
+
+  get parentPid(): number {
+    return Deno.ppid;
+  }
+
+  env(names?: readonly string[]): Record<string, string> {
+    if (names === undefined) return isGranted({ name: "env" }) ? { ...Deno.env.toObject() } : {};
+    return Object.fromEntries(
+      names
+        .filter((variable) => isGranted({ name: "env", variable }))
+        .map((name) => [name, Deno.env.get(name)] as const)
+        .filter((entry): entry is [string, string] => entry[1] !== undefined),
+    );
+  }
+
+  cwd(): string {
+    return Deno.cwd();
+  }
+
+  readTextFile(path: string): Promise<string> {
+    return Deno.readTextFile(path);
+  }
+
+  async isDirectory(path: string): Promise<boolean> {
+    return await look(path, "isDirectory") ?? false;
+  }
+
+  async isFile(path: string): Promise<boolean> {
+    return await look(path, "isFile") ?? false;
+  }
+
+  onSignal(signals: readonly Signal[], callback: (signal: Signal) => void): () => void {
+    return listenToSignals(signals, callback);
+  }
+
+  onHostEnd(callback: () => void): () => void {
+    return this.#hostEnd.add(callback);
+  }
+
+  onUncaughtError(callback: (error: unknown) => void): () => void {
+    return this.#errors.add(callback);
+  }
+
+  ifStillAlive(delayMs: number, callback: (what: string) => void): void {
+    Deno.unrefTimer(setTimeout(() => callback(listed(openResources())), delayMs));
+  }
+
+  exit(code: number): never {
+    Deno.exit(code);
+  }
+
+  setExitCode(code: number): void {
+    Deno.exitCode = code;
+  }
+}
+
+/** What is open, as far as Deno shows it: timers and standard streams are not told, signals hold nobody. */
+function openResources(): string[] {
+  const resources = denoInternals().core?.resources?.() ?? {};
+  return Object.values(resources).filter((name) => !/^(stdin|stdout|stderr|signal)$/.test(name));
+}
+
+/** Looks at a path without asking for a permission; undefined if it may not be looked at. */
+async function look(path: string, kind: "isDirectory" | "isFile"): Promise<boolean | undefined> {
+  if (!isGranted({ name: "read", path })) return undefined;
+  return await Deno.stat(path).then((info) => info[kind], () => false);
+}
+
+const PATH_PROBE: PathProbe = {
+  isDirectory: (path) => look(path, "isDirectory"),
+  isFile: (path) => look(path, "isFile"),
+};

@@ -1,0 +1,163 @@
+/** Child processes on Deno. */
+
+import type { ProcessError } from "../../errors.ts";
+import type { ChildHandle, ExitStatus, Signal, SignalOutcome, SpawnCommand } from "../../runtime.ts";
+import { type ByteSink, type ByteSource, readableFrom, writableTo } from "./byte_streams.ts";
+import { Deno, type DenoChildProcess, isGranted } from "./deno_namespace.ts";
+import { isGone, isGroupAlive, signalGroup, taskkill } from "./signal_target.ts";
+import { checkCommand, type PathProbe, processError, spawnFailure } from "./spawn_failure.ts";
+
+const WINDOWS = Deno.build.os === "windows";
+const CHUNK_BYTES = 65_536;
+
+/** Starts a process. */
+export async function spawnOnDeno(command: SpawnCommand, probe: PathProbe): Promise<ChildHandle> {
+  checkCommand(command);
+  const path = permittedPath(command);
+  if (path === undefined) throw notPermitted(command);
+  let child: DenoChildProcess;
+  try {
+    child = new Deno.Command(path, {
+      args: [...command.args],
+      ...command.cwd === undefined ? {} : { cwd: command.cwd },
+      env: { ...command.env },
+      clearEnv: true,
+      stdin: "piped",
+      stdout: "piped",
+      stderr: STDERR[command.stderr],
+      detached: command.processGroup && !WINDOWS,
+      windowsRawArguments: command.verbatimArguments ?? false,
+    }).spawn();
+  } catch (error) {
+    const { name, message } = error as Error;
+    if (name === "NotCapable") throw notPermitted(command, error);
+    throw await spawnFailure(command, error, probe, {
+      noCwd: /: (No such cwd|cwd is not a directory) '/.test(message),
+      notOnPath: message.endsWith(": entity not found"),
+    });
+  }
+  return new DenoChild(child, command);
+}
+
+const STDERR = { inherit: "inherit", pipe: "piped", ignore: "null" } as const;
+
+/**
+ * What may be run without asking the user. Deno judges by what it finds in the child's PATH: when that is not the program
+ * it was given for the name, it would ask. So with a list of commands the permitted one is looked up here.
+ */
+function permittedPath({ command, cwd, env }: SpawnCommand): string | undefined {
+  if (isGranted({ name: "run" })) return command;
+  const mayRun = (path: string): boolean => isGranted({ name: "run", command: path });
+  if (command.startsWith("/") || WINDOWS || env.PATH === undefined) {
+    return mayRun(command) ? command : undefined;
+  }
+  if (command.includes("/")) {
+    return mayRun(cwd === undefined ? command : `${cwd}/${command}`) ? command : undefined;
+  }
+  return env.PATH.split(":").map((folder) => `${folder || "."}/${command}`).find(mayRun);
+}
+
+function notPermitted(command: SpawnCommand, cause?: unknown): ProcessError {
+  // A list of commands does not extend to variables by which the loader would run something else.
+  const loader = Object.keys(command.env).find((name) => /^(LD|DYLD)_/.test(name));
+  const hint = cause !== undefined && loader !== undefined
+    ? `leave ${loader} out of its environment, or run with --allow-run`
+    : `run with --allow-run=${command.command}; with it already, there is no such command`;
+  return processError("permission_denied", command, "Deno has no permission to run it", { hint }, cause);
+}
+
+class DenoChild implements ChildHandle {
+  readonly pid: number;
+  readonly stdin: WritableStream<Uint8Array>;
+  readonly stdout: ReadableStream<Uint8Array>;
+  readonly stderr: ReadableStream<Uint8Array> | null;
+  readonly exited: Promise<ExitStatus | null>;
+  readonly #child: DenoChildProcess;
+  readonly #leadsGroup: boolean;
+  #hasExited = false;
+
+  constructor(child: DenoChildProcess, command: SpawnCommand) {
+    this.#child = child;
+    this.#leadsGroup = command.processGroup && !WINDOWS;
+    this.pid = child.pid;
+    this.stdin = writableTo(sinkOf(child.stdin));
+    this.stdout = readableFrom(sourceOf(child.stdout));
+    this.stderr = command.stderr === "pipe" ? readableFrom(sourceOf(child.stderr)) : null;
+    this.exited = child.status.then(
+      // For a signal Deno makes up a code, 128 + its number.
+      ({ code, signal }) => signal !== null ? { signal } : { code },
+      () => null,
+    ).finally(() => this.#hasExited = true);
+  }
+
+  signal(signal: Signal, target: "child" | "group"): SignalOutcome {
+    if (WINDOWS && target === "group") return this.#endTree();
+    const killChild = (): boolean => this.#killChild(signal);
+    if (target === "child" || !this.#leadsGroup) return killChild() ? "sent" : "gone";
+    // With a list of commands Deno signals only children of its own.
+    if (!isGranted({ name: "run" })) return killChild() ? "child_only" : "gone";
+    return signalGroup(() => Deno.kill(-this.pid, signal), killChild);
+  }
+
+  groupAlive(): boolean {
+    // Without the permission to look at the group the child has to stand for it.
+    if (!this.#leadsGroup || !isGranted({ name: "run" })) return !this.#hasExited;
+    return isGroupAlive(() => Deno.kill(-this.pid, 0));
+  }
+
+  unref(): void {
+    this.#child.unref();
+  }
+
+  #killChild(signal: string): boolean {
+    try {
+      this.#child.kill(signal);
+      return true;
+    } catch (error) {
+      if (error instanceof TypeError || isGone(error)) return false;
+      throw error;
+    }
+  }
+
+  #endTree(): SignalOutcome {
+    const [command, args] = taskkill(this.pid);
+    const stdio = { stdin: "null", stdout: "null", stderr: "null" } as const;
+    try {
+      if (!isGranted({ name: "run", command })) throw new TypeError("Cannot run the helper: no permission");
+      new Deno.Command(command, { args: [...args], ...stdio }).spawn().unref();
+      return "sent";
+    } catch {
+      // Without the helper the child at least is ended.
+      return this.#killChild("SIGKILL") ? "child_only" : "gone";
+    }
+  }
+}
+
+/** Reads into one buffer and hands out copies: a short chunk must not keep 64 KiB alive. */
+function sourceOf(stream: ReadableStream<Uint8Array>): ByteSource {
+  const reader = stream.getReader({ mode: "byob" });
+  let buffer: Uint8Array<ArrayBuffer> | undefined;
+  return {
+    async read() {
+      const { value } = await reader.read(buffer ?? new Uint8Array(CHUNK_BYTES));
+      if (value === undefined || value.length === 0) return null;
+      buffer = new Uint8Array(value.buffer);
+      return value.slice();
+    },
+    close: () => reader.cancel(),
+  };
+}
+
+function sinkOf(stream: WritableStream<Uint8Array>): ByteSink {
+  const writer = stream.getWriter();
+  // Rejects as soon as a write does, which tells its own caller.
+  writer.closed.catch(() => {});
+  writer.ready.catch(() => {});
+  // Fails when there is nothing left to end, which is as good.
+  const ended = () => {};
+  return {
+    write: (bytes) => writer.write(bytes),
+    close: () => writer.close().catch(ended),
+    abort: () => writer.abort().catch(ended),
+  };
+}

@@ -1,0 +1,37 @@
+/** The one place that asks which runtime this is. */
+
+import type { RuntimeAdapter } from "../../runtime.ts";
+
+/** A runtime there is an adapter for. */
+export type RuntimeName = "deno" | "bun" | "node";
+
+/** Which runtime this is. Touching `process` would load Deno's Node layer, so Deno is looked for first. */
+export function runtimeName(): RuntimeName {
+  const globals = globalThis as {
+    Deno?: { version?: { deno?: unknown } };
+    Bun?: { version?: unknown };
+    process?: { versions?: { node?: unknown } };
+  };
+  if (typeof globals.Deno?.version?.deno === "string") return "deno";
+  if (typeof globals.Bun?.version === "string") return "bun";
+  if (typeof globals.process?.versions?.node === "string") return "node";
+  throw new TypeError("Cannot find a runtime: this is neither Deno nor Bun nor Node");
+}
+
+let detected: Promise<RuntimeAdapter> | undefined;
+
+/** The adapter for this runtime: one per process, loaded at first use, and only that one. */
+export function detectRuntime(): Promise<RuntimeAdapter> {
+  return detected ??= loadAdapter();
+}
+
+async function loadAdapter(): Promise<RuntimeAdapter> {
+  switch (runtimeName()) {
+    case "deno":
+      return new (await import("./deno.ts")).DenoRuntime();
+    case "bun":
+      return new (await import("./bun.ts")).BunRuntime();
+    case "node":
+      return new (await import("./node.ts")).NodeRuntime();
+  }
+}

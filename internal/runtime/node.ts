@@ -1,0 +1,100 @@
+/** Node as a runtime. */
+
+import type { Stats } from "node:fs";
+import type { ChildHandle, OwnStdio, RuntimeAdapter, Signal, SpawnCommand } from "../../runtime.ts";
+import { Shared } from "./divert.ts";
+import { HostEnd, listenToSignals } from "./host_end.ts";
+import { listed } from "./listed.ts";
+import { divertStdout, ownStdin, ownStdout, writeToStderr } from "./node_stdio.ts";
+import { listenToUncaught } from "./uncaught.ts";
+
+// Not imported: `node:process` reads all of its properties for its exports, and with them makes the standard streams,
+// which takes longer than all else here.
+const { process } = globalThis;
+
+/** The adapter for Node. */
+export class NodeRuntime implements RuntimeAdapter {
+  readonly name: string = `node ${process.versions.node}`;
+  readonly os: "posix" | "windows" = process.platform === "win32" ? "windows" : "posix";
+  readonly pid: number = process.pid;
+  readonly #guard = new Shared(divertStdout);
+  readonly #hostEnd = new HostEnd(process);
+  #stdioOpened = false;
+
+  async spawn(command: SpawnCommand): Promise<ChildHandle> {
+    const { spawnOnNode } = await import("./node_child.ts");
+    return await spawnOnNode(command, this);
+  }
+
+  openStdio(): OwnStdio {
+    if (this.#stdioOpened) throw new TypeError("Cannot open the own stdio: it is open already");
+    this.#stdioOpened = true;
+    return { readable: ownStdin(), writable: ownStdout(), exclusive: false };
+  }
+
+  guardStdout(): () => void {
+    return this.#guard.hold();
+  }
+
+  writeStderr(text: string): void {
+    writeToStderr(text);
+  }
+
+  get parentPid(): number {
+    return process.ppid;
+  }
+
+  env(names?: readonly string[]): Record<string, string> {
+    const entries = names === undefined
+      ? Object.entries(process.env)
+      : names.map((name) => [name, process.env[name]] as const);
+    return Object.fromEntries(entries.filter((entry): entry is [string, string] => entry[1] !== undefined));
+  }
+
+  cwd(): string {
+    return process.cwd();
+  }
+
+  async readTextFile(path: string): Promise<string> {
+    const { readFile } = await import("node:fs/promises");
+    return await readFile(path, "utf8");
+  }
+
+  async isDirectory(path: string): Promise<boolean> {
+    return (await statsOf(path))?.isDirectory() ?? false;
+  }
+
+  async isFile(path: string): Promise<boolean> {
+    return (await statsOf(path))?.isFile() ?? false;
+  }
+
+  onSignal(signals: readonly Signal[], callback: (signal: Signal) => void): () => void {
+    return listenToSignals(process, signals, callback);
+  }
+
+  onHostEnd(callback: () => void): () => void {
+    return this.#hostEnd.add(callback);
+  }
+
+  onUncaughtError(callback: (error: unknown) => void): () => void {
+    // A rejection that nobody observes becomes one of these.
+    return listenToUncaught(process, ["uncaughtException"], callback);
+  }
+
+  ifStillAlive(delayMs: number, callback: (what: string) => void): void {
+    setTimeout(() => callback(listed(process.getActiveResourcesInfo())), delayMs).unref();
+  }
+
+  exit(code: number): never {
+    return process.exit(code);
+  }
+
+  setExitCode(code: number): void {
+    process.exitCode = code;
+  }
+}
+
+async function statsOf(path: string): Promise<Stats | undefined> {
+  const { stat } = await import("node:fs/promises");
+  return await stat(path).catch(() => undefined);
+}

@@ -1,0 +1,90 @@
+/** Child processes on Node. */
+
+import { type ChildProcess, type ChildProcessByStdio, spawn } from "node:child_process";
+import type { Socket } from "node:net";
+import type { Readable, Writable } from "node:stream";
+import type { ChildHandle, ExitStatus, Signal, SignalOutcome, SpawnCommand } from "../../runtime.ts";
+import { readableFrom, writableTo } from "./byte_streams.ts";
+import { sinkOf, sourceOf } from "./node_streams.ts";
+import { isGroupAlive, signalGroup, taskkill } from "./signal_target.ts";
+import { checkCommand, type PathProbe, spawnFailure } from "./spawn_failure.ts";
+
+const { process } = globalThis;
+
+const WINDOWS = process.platform === "win32";
+
+/** Starts a process. */
+export async function spawnOnNode(command: SpawnCommand, probe: PathProbe): Promise<ChildHandle> {
+  checkCommand(command);
+  try {
+    const child = spawn(command.command, [...command.args], {
+      cwd: command.cwd,
+      env: command.env,
+      stdio: ["pipe", "pipe", command.stderr],
+      detached: command.processGroup && !WINDOWS,
+      windowsHide: true,
+      windowsVerbatimArguments: command.verbatimArguments ?? false,
+    }) as ChildProcessByStdio<Writable, Readable, Readable | null>;
+    // The listener for errors stays: a signal that could not be sent is emitted too.
+    const started = new Promise((resolve, reject) => child.once("spawn", resolve).on("error", reject));
+    // Some failures are thrown, others emitted, and the handle is made before that is known: see `sourceOf`. Without
+    // descriptors left Node makes no pipes, and the emitted error is on its way.
+    const handle = child.stdin as unknown ? new NodeChild(child, command.processGroup) : undefined;
+    await started;
+    return handle as NodeChild;
+  } catch (error) {
+    throw await spawnFailure(command, error, probe);
+  }
+}
+
+class NodeChild implements ChildHandle {
+  readonly pid: number;
+  readonly stdin: WritableStream<Uint8Array>;
+  readonly stdout: ReadableStream<Uint8Array>;
+  readonly stderr: ReadableStream<Uint8Array> | null;
+  readonly exited: Promise<ExitStatus | null>;
+  readonly #child: ChildProcessByStdio<Writable, Readable, Readable | null>;
+  readonly #leadsGroup: boolean;
+
+  constructor(child: ChildProcessByStdio<Writable, Readable, Readable | null>, leadsGroup: boolean) {
+    this.#child = child;
+    this.#leadsGroup = leadsGroup && !WINDOWS;
+    // Without an id the start has failed, and nobody gets to see this handle.
+    this.pid = child.pid ?? 0;
+    this.stdin = writableTo(sinkOf(child.stdin));
+    this.stdout = readableFrom(sourceOf(child.stdout));
+    this.stderr = child.stderr === null ? null : readableFrom(sourceOf(child.stderr));
+    this.exited = new Promise((resolve) => {
+      child.once("exit", (code, signal) => {
+        resolve(signal !== null ? { signal } : code !== null ? { code } : null);
+      });
+    });
+  }
+
+  signal(signal: Signal, target: "child" | "group"): SignalOutcome {
+    if (WINDOWS && target === "group") return this.#endTree();
+    const killChild = () => this.#child.kill(signal);
+    if (target === "child" || !this.#leadsGroup) return killChild() ? "sent" : "gone";
+    return signalGroup(() => process.kill(-this.pid, signal), killChild);
+  }
+
+  groupAlive(): boolean {
+    if (!this.#leadsGroup) return this.#child.exitCode === null && this.#child.signalCode === null;
+    return isGroupAlive(() => process.kill(-this.pid, 0));
+  }
+
+  unref(): void {
+    const { stdin, stdout, stderr } = this.#child;
+    this.#child.unref();
+    // The pipes hold the event loop by themselves. They are sockets, though not by their types.
+    for (const pipe of [stdin, stdout, stderr] as (Partial<Socket> | null)[]) pipe?.unref?.();
+  }
+
+  #endTree(): SignalOutcome {
+    const [command, args] = taskkill(this.pid);
+    const helper: ChildProcess = spawn(command, [...args], { stdio: "ignore", windowsHide: true });
+    helper.on("error", () => this.#child.kill());
+    helper.unref();
+    return "sent";
+  }
+}

@@ -1,0 +1,69 @@
+/** This process's standard streams on Node. */
+
+import { type ByteSource, readableFrom, writableTo } from "./byte_streams.ts";
+import { divert } from "./divert.ts";
+import { sourceOf } from "./node_streams.ts";
+
+/** Looked up when it is used: this file is also loaded elsewhere, where to touch `process` would load the Node layer. */
+function nodeProcess(): NodeJS.Process {
+  return (globalThis as unknown as { process: NodeJS.Process }).process;
+}
+
+/** Own stdin. Node's stream is made at the first read, until then the bytes wait in the pipe. */
+export function ownStdin(): ReadableStream<Uint8Array> {
+  let source: ByteSource | undefined;
+  const open = (): ByteSource => source ??= sourceOf(nodeProcess().stdin);
+  return readableFrom({ read: () => open().read(), close: () => open().close() });
+}
+
+/** Own stdout, past any guard: the guard is set on the object, and `write` of its prototype is used here. */
+export function ownStdout(): WritableStream<Uint8Array> {
+  const { stdout } = nodeProcess();
+  const write: typeof stdout.write = Object.getPrototypeOf(stdout).write;
+  surviveErrors(stdout);
+  return writableTo({
+    write: (bytes) =>
+      new Promise((resolve, reject) => {
+        const onWritten = (error?: Error | null): void => error ? reject(error) : resolve();
+        Reflect.apply(write, stdout, [bytes, onWritten]);
+      }),
+    // Ending Node's stream would make every later `console.log` an error.
+    close() {},
+    abort() {},
+  });
+}
+
+/** Sends to stderr what is written to `process.stdout`. `console` writes there too, and looks `write` up each time. */
+export function divertStdout(): () => void {
+  const { stdout } = nodeProcess();
+  const toStderr = (...args: unknown[]): unknown => {
+    const { stderr } = nodeProcess();
+    surviveErrors(stderr);
+    return Reflect.apply(stderr.write, stderr, args);
+  };
+  const undo = [
+    divert(stdout, "write", toStderr),
+    divert(stdout, "end", (...args) => {
+      const [text] = args;
+      if (text === undefined || text === null || typeof text === "function") {
+        toStderr("", text ?? args.at(-1));
+      } else toStderr(...args);
+      return stdout;
+    }),
+  ];
+  return () => undo.forEach((each) => each());
+}
+
+/** Writes text to stderr; nobody can be told if that fails. */
+export function writeToStderr(text: string): void {
+  const { stderr } = nodeProcess();
+  surviveErrors(stderr);
+  stderr.write(text);
+}
+
+/** A broken pipe is emitted for each write, also one whose callback was told, and without a listener ends the process. */
+function surviveErrors(stream: NodeJS.WriteStream): void {
+  if (!stream.listeners("error").includes(ignore)) stream.on("error", ignore);
+}
+
+function ignore(): void {}

@@ -1,0 +1,234 @@
+import type { Outgoing } from "../../connection.ts";
+import { CancelledError, describeId, ProtocolError } from "../../errors.ts";
+import {
+  type Era,
+  isJSONObject,
+  type JSONRPCMessage,
+  type Params,
+  type RequestId,
+  type Result,
+} from "../../messages.ts";
+import { createDeferred, type Deferred } from "../deferred.ts";
+import { ActiveRequest, type RequestOrigin, type RequestPort, type RequestStart } from "./active_request.ts";
+import { IdTable } from "./id_table.ts";
+import { callHandler, checkCanAsk, isInputRequired, readInputRequests } from "./input_required.ts";
+import type { JobQueue } from "./job_queue.ts";
+import type { LegacyPeer } from "./legacy_peer.ts";
+import type { MethodTable } from "./method_table.ts";
+import type { Outbox } from "./outbox.ts";
+import { completeResult, isThenable, legacyResult } from "./results.ts";
+import type { ServerSettings } from "./settings.ts";
+import { errorResponse, serverBusy, toWireError } from "./wire_errors.ts";
+
+/** What a dispatcher works with; the session owns it. */
+export interface DispatcherParts {
+  readonly settings: ServerSettings;
+  readonly queue: JobQueue;
+  readonly outbox: Outbox;
+  readonly methods: MethodTable;
+  readonly legacyPeer: LegacyPeer;
+}
+
+/** Requests in flight: each gets one call of its handler, and one response unless it is cancelled (rules V3, V4). */
+export class Dispatcher implements RequestPort {
+  readonly #settings: ServerSettings;
+  readonly #queue: JobQueue;
+  readonly #outbox: Outbox;
+  readonly #methods: MethodTable;
+  readonly #legacyPeer: LegacyPeer;
+  readonly #inFlight = new IdTable<ActiveRequest>();
+  /** How many handlers are on the stack. */
+  #executing = 0;
+  #idle: Deferred<void> | undefined;
+
+  constructor(parts: DispatcherParts) {
+    this.#settings = parts.settings;
+    this.#queue = parts.queue;
+    this.#outbox = parts.outbox;
+    this.#methods = parts.methods;
+    this.#legacyPeer = parts.legacyPeer;
+  }
+
+  /** Whether a handler is on the stack right now. */
+  get executing(): boolean {
+    return this.#executing > 0;
+  }
+
+  /** Whether no response is owed. */
+  get isIdle(): boolean {
+    return this.#inFlight.size === 0;
+  }
+
+  /** Resolves when no response is owed. Handlers of requests that were cancelled are not waited for. */
+  idle(): Promise<void> {
+    if (this.isIdle) return Promise.resolve();
+    this.#idle ??= createDeferred();
+    return this.#idle.promise;
+  }
+
+  /** Whether a request is in flight under this key. */
+  has(key: RequestId): boolean {
+    return this.#inFlight.has(key);
+  }
+
+  /**
+   * Takes a request on.
+   *
+   * @throws {ProtocolError} If nothing answers its method, or there is no room for it.
+   */
+  admit(start: RequestStart, origin: RequestOrigin, hasRoom: boolean): void {
+    const request = new ActiveRequest(start, origin, this);
+    this.#methods.handlerOf(request); // An unknown method needs no permit.
+    if (!hasRoom) throw serverBusy();
+    this.#inFlight.add(request);
+    this.#queue.admit(request);
+  }
+
+  /** Ends a request without a response. Returns false if none is in flight under this id. */
+  cancel(id: RequestId, reason: string | undefined): boolean {
+    const request = this.#inFlight.find(id);
+    if (request === undefined) return false;
+    this.#remove(request);
+    if (request.cancel(reason)) this.#queue.withdrew();
+    request.batch?.skip();
+    return true;
+  }
+
+  /** Fires the signals of those that run; they are still answered. Those that have not begun are answered now. */
+  abortAll(reason: CancelledError): void {
+    for (const request of this.#inFlight.values()) {
+      if (request.queued) this.#fail(request, reason);
+      else request.abort(reason);
+    }
+  }
+
+  /** Answers all with an error. */
+  failAll(error: unknown): void {
+    for (const request of this.#inFlight.values()) this.#fail(request, error);
+  }
+
+  /** A result as it goes to a client of this era. */
+  complete(method: string, era: Era, result: Result): Result {
+    return era === "modern" ? completeResult(method, result, this.#settings) : legacyResult(result);
+  }
+
+  // What a request needs to speak for itself.
+
+  get full(): boolean {
+    return this.#outbox.full;
+  }
+
+  get overfull(): boolean {
+    return this.#outbox.overfull;
+  }
+
+  drained(): Promise<void> {
+    return this.#outbox.drained();
+  }
+
+  send(message: JSONRPCMessage): Outgoing | undefined {
+    return this.#outbox.send(message);
+  }
+
+  lost({ id, method }: ActiveRequest): void {
+    const what = `[mcp_stdio] the handler of "${method}" does not wait for its messages: some were dropped`;
+    this.#settings.logger.warn(what, { id: describeId(id) });
+  }
+
+  async ask(request: ActiveRequest, method: string, params: Params): Promise<Result> {
+    if (request.era === "modern") {
+      const state = "revision 2026-07-28 has no requests of the server; return an input_required result";
+      throw new TypeError(`Cannot ask the client "${method}": ${state}`);
+    }
+    request.signal.throwIfAborted();
+    if (!request.open) {
+      throw new TypeError(`Cannot ask the client "${method}": the request has been answered`);
+    }
+    checkCanAsk(method, params, request.clientCapabilities);
+    const answer = this.#legacyPeer.ask(method, params, request.signal, (message) => this.send(message));
+    this.#queue.wakeReader(); // The answer may stand behind a request that waits for room.
+    return await answer;
+  }
+
+  run(request: ActiveRequest): boolean {
+    const { startTask } = this.#settings;
+    if (startTask === undefined) return this.#call(request);
+    let begun = false;
+    try {
+      startTask(() => {
+        if (begun) return;
+        begun = true;
+        if (!this.#call(request)) this.#queue.ended();
+      });
+      return true;
+    } catch (error) {
+      if (begun) {
+        this.#settings.logger.error("[mcp_stdio] startTask has thrown", { error });
+        return true;
+      }
+      begun = true;
+      this.#fail(request, serverBusy());
+      return false;
+    }
+  }
+
+  /** Calls a request's handler; true if it goes on after the call. */
+  #call(request: ActiveRequest): boolean {
+    if (!request.open) return false;
+    let outcome: Result | PromiseLike<Result>;
+    this.#executing++;
+    try {
+      outcome = callHandler(this.#methods.handlerOf(request), request);
+    } catch (error) {
+      this.#fail(request, error);
+      return false;
+    } finally {
+      this.#executing--;
+    }
+    if (!isThenable(outcome)) {
+      this.#succeed(request, outcome);
+      return false;
+    }
+    Promise.resolve(outcome)
+      .then((result) => this.#succeed(request, result), (error) => this.#fail(request, error))
+      .then(() => this.#queue.ended());
+    return true;
+  }
+
+  #succeed(request: ActiveRequest, result: Result = {}): void {
+    if (!request.open) return;
+    const { method, era, wireId } = request;
+    let whole: Result;
+    try {
+      if (!isJSONObject(result)) throw new TypeError("the handler's result is not an object");
+      if (isInputRequired(result)) readInputRequests(request, result);
+      whole = this.complete(method, era, result);
+    } catch (error) {
+      this.#fail(request, error);
+      return;
+    }
+    this.#respond(request, { jsonrpc: "2.0", id: wireId as RequestId, result: whole });
+  }
+
+  #fail(request: ActiveRequest, error: unknown): void {
+    if (!request.open) return;
+    const isShutdown = error instanceof CancelledError && error.serverShutdown;
+    if (!(error instanceof ProtocolError) && !isShutdown) {
+      this.#settings.logger.error(`[mcp_stdio] the handler of "${request.method}" has failed`, { error });
+    }
+    this.#respond(request, errorResponse(request.wireId, toWireError(error)));
+  }
+
+  #respond(request: ActiveRequest, response: JSONRPCMessage): void {
+    // Before the response: the client may use the id again as soon as it has read it.
+    this.#remove(request);
+    request.complete();
+    if (request.batch !== undefined) request.batch.add(response);
+    else this.#outbox.respond(request.wireId, response);
+  }
+
+  #remove(request: ActiveRequest): void {
+    this.#inFlight.remove(request);
+    if (this.isIdle) this.#idle?.resolve();
+  }
+}

@@ -1,0 +1,182 @@
+import { ProtocolError } from "../../errors.ts";
+import {
+  type ClientCapabilities,
+  ErrorCode,
+  isJSONObject,
+  type JSONObject,
+  type Params,
+  type Result,
+} from "../../messages.ts";
+import type { ActiveRequest } from "./active_request.ts";
+import { isThenable } from "./results.ts";
+import type { Handler } from "./settings.ts";
+import { invalidParams } from "./wire_errors.ts";
+
+/** The requests whose result may ask for input (multi round-trip page). */
+const ASKING_METHODS: ReadonlySet<string> = new Set(["tools/call", "prompts/get", "resources/read"]);
+
+/** As often as a handler may ask a legacy client before it has to answer. */
+const MAX_ROUNDS = 10;
+
+/** One thing that the client is asked for. */
+type InputRequest = readonly [key: string, method: string, params: Params];
+
+/** Whether a result asks for input rather than answers. */
+export function isInputRequired(result: Result | undefined): boolean {
+  return result?.resultType === "input_required";
+}
+
+/**
+ * Calls a handler. In the legacy era there is no result that asks for input: the client is asked by requests of the
+ * server's own, and the handler called again with what it answered, as a modern client would have done it.
+ *
+ * @throws {ProtocolError} -32602 if what the client brings for a retry is malformed.
+ */
+export function callHandler(handler: Handler, request: ActiveRequest): Result | PromiseLike<Result> {
+  const { inputResponses, requestState } = request.params;
+  if (inputResponses !== undefined) checkInputResponses(inputResponses);
+  if (requestState !== undefined && typeof requestState !== "string") {
+    throw invalidParams(`"requestState" is not a string`);
+  }
+  const outcome = handler(request.params, request);
+  if (request.era === "modern") return outcome;
+  if (isThenable(outcome)) return outcome.then((result) => goOn(handler, request, result));
+  return isInputRequired(outcome) ? askInRounds(handler, request, outcome) : outcome;
+}
+
+/**
+ * Reads what a result asks the client for.
+ *
+ * @throws {TypeError} If the result may not be given, by the method or by its own form.
+ * @throws {ProtocolError} -32021 if the client has not declared that it can answer.
+ */
+export function readInputRequests(
+  { method, clientCapabilities }: Pick<ActiveRequest, "method" | "clientCapabilities">,
+  { inputRequests, requestState }: Result,
+): InputRequest[] {
+  if (!ASKING_METHODS.has(method)) {
+    throw new TypeError(`"${method}" cannot be answered with "input_required"`);
+  }
+  if (inputRequests === undefined && requestState === undefined) {
+    throw new TypeError(`An "input_required" result needs "inputRequests" or "requestState"`);
+  }
+  if (requestState !== undefined && typeof requestState !== "string") {
+    throw new TypeError(`The "requestState" of an "input_required" result is not a string`);
+  }
+  if (inputRequests !== undefined && !isJSONObject(inputRequests)) {
+    throw new TypeError(`The "inputRequests" of an "input_required" result are not an object`);
+  }
+  const requests = Object.entries(inputRequests ?? {}).map(readInputRequest);
+  const required = requests.map(([, method, params]) => requiredCapabilities(method, params));
+  checkCapabilities(required, clientCapabilities);
+  return requests;
+}
+
+/**
+ * Checks that the client can be asked something, before it is.
+ *
+ * @throws {ProtocolError} -32021 if it has not declared that it can answer.
+ */
+export function checkCanAsk(method: string, params: Params, declared: ClientCapabilities): void {
+  checkCapabilities([requiredCapabilities(method, params) ?? {}], declared);
+}
+
+function goOn(handler: Handler, request: ActiveRequest, result: Result): Result | Promise<Result> {
+  return isInputRequired(result) ? askInRounds(handler, request, result) : result;
+}
+
+async function askInRounds(handler: Handler, request: ActiveRequest, first: Result): Promise<Result> {
+  const { inputResponses: _responses, requestState: _state, ...original } = request.params;
+  let result = first;
+  for (let round = 0; isInputRequired(result); round++) {
+    if (round === MAX_ROUNDS) {
+      throw new ProtocolError(
+        ErrorCode.internalError,
+        `The request still asks for input after ${MAX_ROUNDS} rounds`,
+      );
+    }
+    const { requestState } = result;
+    const answers = await Promise.all(
+      readInputRequests(request, result).map(async ([key, method, params]) =>
+        [key, await request.requestInput(method, toLegacyParams(method, params))] as const
+      ),
+    );
+    request.retryWith({
+      ...original,
+      ...(answers.length === 0 ? {} : { inputResponses: Object.fromEntries(answers) }),
+      ...(requestState === undefined ? {} : { requestState }),
+    });
+    result = await handler(request.params, request);
+  }
+  return result;
+}
+
+/** Revision 2025-11-25 wants an id for what is asked by URL. */
+function toLegacyParams(method: string, params: Params): Params {
+  if (method !== "elicitation/create" || params.mode !== "url") return params;
+  return { elicitationId: crypto.randomUUID(), ...params };
+}
+
+function readInputRequest([key, request]: [string, unknown]): InputRequest {
+  if (!isJSONObject(request) || typeof request.method !== "string") {
+    throw new TypeError(`The input request "${key}" has no "method"`);
+  }
+  const { method, params = {} } = request;
+  if (!isJSONObject(params)) {
+    throw new TypeError(`The "params" of the input request "${key}" are not an object`);
+  }
+  if (requiredCapabilities(method, params) === undefined) {
+    throw new TypeError(`The input request "${key}" cannot ask for "${method}"`);
+  }
+  return [key, method, params];
+}
+
+/** What a client must have declared to be asked; undefined for what modern clients are never asked. */
+function requiredCapabilities(method: string, params: Params): ClientCapabilities | undefined {
+  switch (method) {
+    case "elicitation/create":
+      return { elicitation: { [params.mode === "url" ? "url" : "form"]: {} } };
+    case "sampling/createMessage":
+      return {
+        sampling: params.tools === undefined && params.toolChoice === undefined ? {} : { tools: {} },
+      };
+    case "roots/list":
+      return { roots: {} };
+    default:
+      return undefined;
+  }
+}
+
+function checkCapabilities(
+  required: ReadonlyArray<ClientCapabilities | undefined>,
+  declared: ClientCapabilities,
+): void {
+  const missing: { [name: string]: JSONObject } = {};
+  for (const [name, wanted] of required.flatMap((capabilities) => Object.entries(capabilities ?? {}))) {
+    if (!isDeclared(name, wanted as JSONObject, declared)) {
+      missing[name] = { ...missing[name], ...wanted as JSONObject };
+    }
+  }
+  const names = Object.keys(missing);
+  if (names.length === 0) return;
+  throw new ProtocolError(
+    ErrorCode.missingRequiredClientCapability,
+    `Missing required client capability: ${names.join(", ")}`,
+    { requiredCapabilities: missing },
+  );
+}
+
+function isDeclared(name: string, wanted: JSONObject, declared: ClientCapabilities): boolean {
+  const has = (declared as { [name: string]: unknown })[name];
+  if (!isJSONObject(has)) return false;
+  // An elicitation capability that names no mode means forms (elicitation page).
+  const modes = name === "elicitation" && has.form === undefined && has.url === undefined
+    ? { form: {} }
+    : has;
+  return Object.keys(wanted).every((member) => isJSONObject(modes[member]));
+}
+
+function checkInputResponses(inputResponses: unknown): void {
+  if (isJSONObject(inputResponses) && Object.values(inputResponses).every(isJSONObject)) return;
+  throw invalidParams(`"inputResponses" is not an object of results`);
+}

@@ -1,0 +1,145 @@
+import { createDeferred, type Deferred } from "../deferred.ts";
+
+/** Something that wants to write: a request that wants to run, or a reply that found the output full. */
+export interface Job {
+  /** Begins. Returns true if the job goes on after the call, and then tells the queue when it has ended. */
+  start(): boolean;
+  /** Whether the job was cancelled before it began. */
+  readonly withdrawn: boolean;
+}
+
+/** What a {@linkcode JobQueue} is bound by. */
+export interface JobQueueSettings {
+  readonly maxRunning: number;
+  readonly maxQueued: number;
+  /** Whether there is no room for what a job would write. */
+  readonly outputFull: () => boolean;
+}
+
+/** As many jobs begin in one go before those that have begun may finish and fill the output. */
+const STARTS_PER_TURN = 16;
+
+/** So many withdrawn jobs may stand in the queue, or as many as there are others; then they are swept out. */
+const WITHDRAWN_KEPT = 256;
+
+/**
+ * Permits and the look-ahead behind them (rules V1, V2, V12). Jobs begin in order, at most so many at a time, and none
+ * while the output is full. Who admits jobs asks for room first.
+ */
+export class JobQueue {
+  readonly #settings: JobQueueSettings;
+  #queue: Job[] = [];
+  #head = 0;
+  /** How many wait that were not withdrawn. */
+  #queued = 0;
+  #running = 0;
+  #turnStarts = 0;
+  #turnScheduled = false;
+  #room: Deferred<void> | undefined;
+
+  constructor(settings: JobQueueSettings) {
+    this.#settings = settings;
+  }
+
+  /** How many have begun and not ended. */
+  get running(): number {
+    return this.#running;
+  }
+
+  /** Whether the look-ahead is used up. */
+  get crowded(): boolean {
+    return this.#queued >= this.#settings.maxQueued;
+  }
+
+  /** Resolves when there is room in the look-ahead, or the reader has another reason to look again. */
+  room(): Promise<void> {
+    if (!this.crowded) return Promise.resolve();
+    this.#room ??= createDeferred();
+    return this.#room.promise;
+  }
+
+  /** Begins a job, or queues it behind others. */
+  admit(job: Job): void {
+    this.#queue.push(job);
+    this.#queued++;
+    this.pump();
+  }
+
+  /** Tells that a job which went on after its start has ended. */
+  ended(): void {
+    this.#running--;
+    this.pump();
+  }
+
+  /** Lets a reader that waits for room look again, whether there is any or not. */
+  wakeReader(): void {
+    this.#room?.resolve();
+    this.#room = undefined;
+  }
+
+  /** Tells that a queued job was withdrawn: its place is free at once. */
+  withdrew(): void {
+    this.#queued--;
+    const withdrawn = this.#queue.length - this.#head - this.#queued;
+    if (withdrawn > WITHDRAWN_KEPT && withdrawn > this.#queued) this.#sweep();
+    if (!this.crowded) this.wakeReader();
+  }
+
+  /** Begins everything at once, whatever the bounds: the session ends. */
+  startAll(): void {
+    while (this.#head < this.#queue.length) this.#start(this.#shift());
+    if (!this.crowded) this.wakeReader();
+  }
+
+  /** Begins what can begin. Called when the output has drained; the rest of the time the queue calls itself. */
+  pump(): void {
+    const { maxRunning, outputFull } = this.#settings;
+    while (this.#head < this.#queue.length && this.#running < maxRunning && !outputFull()) {
+      if (this.#turnStarts >= STARTS_PER_TURN) {
+        this.#scheduleTurn();
+        break;
+      }
+      if (this.#start(this.#shift())) this.#turnStarts++;
+    }
+    if (!this.crowded) this.wakeReader();
+  }
+
+  /** Begins a job; true if it goes on after the call. */
+  #start(job: Job): boolean {
+    if (job.withdrawn) return false;
+    this.#queued--;
+    this.#running++;
+    const goesOn = job.start();
+    if (!goesOn) this.#running--;
+    return goesOn;
+  }
+
+  /** Lets what has begun go on, in microtasks, before more begins. */
+  #scheduleTurn(): void {
+    if (this.#turnScheduled) return;
+    this.#turnScheduled = true;
+    queueMicrotask(() => {
+      this.#turnScheduled = false;
+      this.#turnStarts = 0;
+      this.pump();
+    });
+  }
+
+  #shift(): Job {
+    const job = this.#queue[this.#head++]!;
+    if (this.#head === this.#queue.length) {
+      this.#queue = [];
+      this.#head = 0;
+    } else if (this.#head >= 1_024) {
+      this.#queue = this.#queue.slice(this.#head);
+      this.#head = 0;
+    }
+    return job;
+  }
+
+  /** A client that asks and cancels in turns must not fill the memory. */
+  #sweep(): void {
+    this.#queue = this.#queue.slice(this.#head).filter(({ withdrawn }) => !withdrawn);
+    this.#head = 0;
+  }
+}

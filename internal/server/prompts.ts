@@ -1,0 +1,111 @@
+import { ProtocolError } from "../../errors.ts";
+import { ErrorCode, isJSONObject, type Params, type Result } from "../../messages.ts";
+import type { Completer, PromptDefinition, PromptOutput } from "../../schema.ts";
+import type { ActiveRequest } from "./active_request.ts";
+import { pageOf } from "./pages.ts";
+import type { Handler } from "./settings.ts";
+import { invalidParams } from "./wire_errors.ts";
+
+/** The prompts of a server, in the order of their definition. */
+export class PromptSet {
+  readonly #prompts = new Map<string, PromptDefinition>();
+  readonly #pageSize: number;
+
+  constructor(pageSize: number) {
+    this.#pageSize = pageSize;
+  }
+
+  /** How many there are. */
+  get size(): number {
+    return this.#prompts.size;
+  }
+
+  /** Whether a prompt completes an argument. */
+  get completes(): boolean {
+    return [...this.#prompts.values()].some((prompt) =>
+      Object.values(prompt.arguments ?? {}).some(({ complete }) => complete !== undefined)
+    );
+  }
+
+  /**
+   * Adds a prompt, or replaces the one of that name.
+   *
+   * @throws {TypeError} If the definition cannot be used.
+   */
+  add(name: string, definition: PromptDefinition): void {
+    if (name === "") throw new TypeError("Cannot define a prompt: its name is empty");
+    if (typeof definition.get !== "function") {
+      throw new TypeError(`Cannot define prompt "${name}": "get" is not a function`);
+    }
+    this.#prompts.set(name, definition);
+  }
+
+  /** Removes a prompt. Returns false if there was none of that name. */
+  remove(name: string): boolean {
+    return this.#prompts.delete(name);
+  }
+
+  /** What answers the prompts' methods. */
+  handlers(): Array<[string, Handler]> {
+    return [
+      ["prompts/list", (params) => this.#list(params)],
+      ["prompts/get", (params, context) => this.#get(params, context)],
+    ];
+  }
+
+  /** What completes an argument of a prompt, or undefined if nothing does. */
+  completerOf(name: string, argument: string): Completer | undefined {
+    const { arguments: args = {} } = this.#find(name);
+    return Object.hasOwn(args, argument) ? args[argument]?.complete : undefined;
+  }
+
+  #list(params: Params): Result {
+    const entries = new Map([...this.#prompts].map(([name, definition]) => [name, { name, definition }]));
+    const { items, nextCursor } = pageOf(entries, params, this.#pageSize);
+    const prompts = items.map(({ name, definition }) => toListing(name, definition));
+    return nextCursor === undefined ? { prompts } : { prompts, nextCursor };
+  }
+
+  async #get(params: Params, context: ActiveRequest): Promise<Result> {
+    const { name, arguments: args = {} } = params;
+    if (typeof name !== "string") throw invalidParams(`"name" is not a string`);
+    if (!isJSONObject(args) || Object.values(args).some((value) => typeof value !== "string")) {
+      throw invalidParams(`"arguments" is not an object of strings`);
+    }
+    const definition = this.#find(name);
+    for (const [argument, { required }] of Object.entries(definition.arguments ?? {})) {
+      if (required && !Object.hasOwn(args, argument)) {
+        throw invalidParams(`the argument "${argument}" is missing`);
+      }
+    }
+    const output = await definition.get(args as { [name: string]: string }, context);
+    return toResult(name, definition.description, output);
+  }
+
+  #find(name: string): PromptDefinition {
+    const definition = this.#prompts.get(name);
+    if (definition !== undefined) return definition;
+    throw new ProtocolError(ErrorCode.invalidParams, `Unknown prompt: ${name.slice(0, 128)}`);
+  }
+}
+
+function toListing(name: string, definition: PromptDefinition): Params {
+  const { title, description, icons, _meta } = definition;
+  const args = Object.entries(definition.arguments ?? {}).map(([name, { title, description, required }]) => ({
+    name,
+    title,
+    description,
+    required,
+  }));
+  return { name, title, description, arguments: args.length === 0 ? undefined : args, icons, _meta };
+}
+
+function toResult(name: string, description: string | undefined, output: PromptOutput): Result {
+  const about = description === undefined ? {} : { description };
+  if (typeof output === "string") {
+    return { ...about, messages: [{ role: "user", content: { type: "text", text: output } }] };
+  }
+  if (Array.isArray(output)) return { ...about, messages: output };
+  if (isJSONObject(output)) return output;
+  throw new TypeError(`Prompt "${name}" gave neither text, messages, nor a result`);
+}

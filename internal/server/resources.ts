@@ -1,0 +1,144 @@
+import { ProtocolError } from "../../errors.ts";
+import { type Era, ErrorCode, isJSONObject, type Params, type Result } from "../../messages.ts";
+import type { Completer, ResourceContents, ResourceDefinition, ResourceOutput } from "../../schema.ts";
+import type { ActiveRequest } from "./active_request.ts";
+import { toBase64 } from "./base64.ts";
+import { pageOf } from "./pages.ts";
+import type { Handler } from "./settings.ts";
+import { UriTemplate } from "./uri_template.ts";
+import { invalidParams } from "./wire_errors.ts";
+
+/** The code of "resource not found" in the legacy era; revision 2026-07-28 forbids it. */
+const LEGACY_NOT_FOUND = -32002;
+
+interface Template {
+  readonly definition: ResourceDefinition;
+  readonly template: UriTemplate;
+}
+
+/** The resources of a server and the templates of resources, in the order of their definition. */
+export class ResourceSet {
+  readonly #resources = new Map<string, ResourceDefinition>();
+  readonly #templates = new Map<string, Template>();
+  readonly #pageSize: number;
+
+  constructor(pageSize: number) {
+    this.#pageSize = pageSize;
+  }
+
+  /** How many there are, templates included. */
+  get size(): number {
+    return this.#resources.size + this.#templates.size;
+  }
+
+  /** Whether a template completes its variables. */
+  get completes(): boolean {
+    return [...this.#templates.values()].some(({ definition }) => definition.complete !== undefined);
+  }
+
+  /**
+   * Adds a resource, or a template if its URI holds variables.
+   *
+   * @throws {TypeError} If the definition cannot be used.
+   */
+  add(uri: string, definition: ResourceDefinition): void {
+    if (typeof definition.read !== "function") {
+      throw new TypeError(`Cannot define resource "${uri}": "read" is not a function`);
+    }
+    if (uri === "") throw new TypeError("Cannot define a resource: its URI is empty");
+    if (uri.includes("{")) this.#templates.set(uri, { definition, template: new UriTemplate(uri) });
+    else this.#resources.set(uri, definition);
+  }
+
+  /** Removes a resource or a template. Returns false if there was none of that URI. */
+  remove(uri: string): boolean {
+    return this.#resources.delete(uri) || this.#templates.delete(uri);
+  }
+
+  /** What answers the resources' methods. */
+  handlers(): Array<[string, Handler]> {
+    return [
+      ["resources/list", (params) => this.#list(params)],
+      ["resources/templates/list", (params) => this.#listTemplates(params)],
+      ["resources/read", (params, context) => this.#read(params, context)],
+    ];
+  }
+
+  /** What completes a variable of a template, or undefined if nothing does. */
+  completerOf(uriTemplate: string, variable: string): Completer | undefined {
+    const entry = this.#templates.get(uriTemplate);
+    if (entry === undefined && !this.#resources.has(uriTemplate)) {
+      throw invalidParams(`"ref" names no resource of this server`);
+    }
+    const { complete = {} } = entry?.definition ?? {};
+    return Object.hasOwn(complete, variable) ? complete[variable] : undefined;
+  }
+
+  #list(params: Params): Result {
+    const entries = new Map([...this.#resources].map(([uri, definition]) => [uri, { uri, definition }]));
+    const { items, nextCursor } = pageOf(entries, params, this.#pageSize);
+    const resources = items.map(({ uri, definition }) => ({
+      uri,
+      ...toListing(uri, definition),
+      size: definition.size,
+    }));
+    return nextCursor === undefined ? { resources } : { resources, nextCursor };
+  }
+
+  #listTemplates(params: Params): Result {
+    const entries = new Map([...this.#templates].map(([uri, { definition }]) => [uri, { uri, definition }]));
+    const { items, nextCursor } = pageOf(entries, params, this.#pageSize);
+    const resourceTemplates = items.map(({ uri, definition }) => ({
+      uriTemplate: uri,
+      ...toListing(uri, definition),
+    }));
+    return nextCursor === undefined ? { resourceTemplates } : { resourceTemplates, nextCursor };
+  }
+
+  async #read(params: Params, context: ActiveRequest): Promise<Result> {
+    const { uri } = params;
+    if (typeof uri !== "string") {
+      throw invalidParams(`"uri" is not a string`);
+    }
+    const found = this.#find(uri);
+    if (found === undefined) throw notFound(uri, context.era);
+    const { definition, variables } = found;
+    const output = await definition.read({ uri, variables }, context);
+    return toResult(uri, definition.mimeType, output);
+  }
+
+  #find(
+    uri: string,
+  ): { definition: ResourceDefinition; variables: { [name: string]: string } } | undefined {
+    const definition = this.#resources.get(uri);
+    if (definition !== undefined) return { definition, variables: {} };
+    for (const { definition, template } of this.#templates.values()) {
+      const variables = template.match(uri);
+      if (variables !== undefined) return { definition, variables };
+    }
+    return undefined;
+  }
+}
+
+function toListing(uri: string, definition: ResourceDefinition): Params {
+  const { name = uri, title, description, mimeType, annotations, icons, _meta } = definition;
+  return { name, title, description, mimeType, annotations, icons, _meta };
+}
+
+function toResult(uri: string, mimeType: string | undefined, output: ResourceOutput): Result {
+  if (typeof output === "string") return { contents: [{ uri, mimeType, text: output }] };
+  if (output instanceof Uint8Array) return { contents: [{ uri, mimeType, blob: toBase64(output) }] };
+  if (Array.isArray(output)) return { contents: output };
+  if (isContents(output)) return { contents: [output] };
+  if (isJSONObject(output)) return output;
+  throw new TypeError(`Reading "${uri}" gave neither text, bytes, contents, nor a result`);
+}
+
+function isContents(output: ResourceContents | Result): output is ResourceContents {
+  return typeof (output as ResourceContents).uri === "string" && !("contents" in output);
+}
+
+function notFound(uri: string, era: Era): ProtocolError {
+  const code = era === "modern" ? ErrorCode.invalidParams : LEGACY_NOT_FOUND;
+  return new ProtocolError(code, "Resource not found", { uri });
+}

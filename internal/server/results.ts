@@ -1,0 +1,36 @@
+import { isJSONObject, MetaKey, type Result } from "../../messages.ts";
+import type { ServerSettings } from "./settings.ts";
+
+/** Methods whose results tell how long they may be kept (caching page). */
+const CACHEABLE_METHODS: ReadonlySet<string> = new Set([
+  "server/discover",
+  "tools/list",
+  "prompts/list",
+  "resources/list",
+  "resources/templates/list",
+  "resources/read",
+]);
+
+/** A result as revision 2026-07-28 wants it: whole or not, from whom, and for how long (rule V7). */
+export function completeResult(method: string, result: Result, settings: ServerSettings): Result {
+  const { resultType = "complete" } = result;
+  const meta = { [MetaKey.serverInfo]: settings.info, ...result._meta };
+  if (resultType === "complete" && CACHEABLE_METHODS.has(method)) {
+    return { ...settings.cache, ...result, resultType, _meta: meta };
+  }
+  return { ...result, resultType, _meta: meta };
+}
+
+/** A result as older revisions know it: they have no `resultType`, and structured content only as an object. */
+export function legacyResult(result: Result): Result {
+  const { resultType, structuredContent } = result;
+  const isOdd = structuredContent !== undefined && !isJSONObject(structuredContent);
+  if (resultType !== "complete" && !isOdd) return result;
+  const { resultType: _type, structuredContent: _content, ...rest } = result;
+  return isOdd || structuredContent === undefined ? rest : { ...rest, structuredContent };
+}
+
+/** Whether what a handler gave is still to come. */
+export function isThenable<T>(outcome: T | PromiseLike<T>): outcome is PromiseLike<T> {
+  return typeof (outcome as { then?: unknown } | null | undefined)?.then === "function";
+}

@@ -1,0 +1,104 @@
+import type { JSONSchema, Schema, StandardIssue, StandardSchemaV1 } from "../../schema.ts";
+
+/** What a check says: the value to go on with, or what is wrong. */
+export type Checked = { readonly value: unknown; readonly problems?: undefined } | {
+  readonly problems: readonly string[];
+};
+
+/** Checks a value against a schema. The answer is a promise only where it has to be. */
+export type Checker = (value: unknown) => Checked | Promise<Checked>;
+
+/** Whether a schema is a Standard Schema rather than plain JSON Schema. */
+export function isStandardSchema(schema: Schema): schema is StandardSchemaV1 {
+  return "~standard" in schema;
+}
+
+/**
+ * The JSON Schema of a schema, for listing.
+ *
+ * @throws {TypeError} If a Standard Schema cannot be turned into one.
+ */
+export function toJSONSchema(schema: Schema, side: "input" | "output", owner: string): JSONSchema {
+  if (!isStandardSchema(schema)) return schema;
+  const { jsonSchema, vendor } = schema["~standard"];
+  if (jsonSchema === undefined) {
+    throw new TypeError(
+      `Cannot list ${owner}: its ${vendor} schema does not give a JSON Schema; say it in "${side}JsonSchema"`,
+    );
+  }
+  try {
+    return jsonSchema[side]({ target: "draft-2020-12" });
+  } catch (error) {
+    throw new TypeError(`Cannot list ${owner}: its ${side} schema is no JSON Schema`, { cause: error });
+  }
+}
+
+/**
+ * Makes the checker of a schema. For plain JSON Schema the validator is loaded at the first check.
+ *
+ * @throws {TypeError} If the dialect of a JSON Schema is not supported.
+ */
+export function createChecker(schema: Schema): Checker {
+  return isStandardSchema(schema) ? createStandardChecker(schema) : createJSONSchemaChecker(schema);
+}
+
+function createStandardChecker(schema: StandardSchemaV1): Checker {
+  return (value) => {
+    const result = schema["~standard"].validate(value);
+    return result instanceof Promise ? result.then(fromStandardResult) : fromStandardResult(result);
+  };
+}
+
+function fromStandardResult(result: Awaited<ReturnType<StandardSchemaV1["~standard"]["validate"]>>): Checked {
+  if (result.issues === undefined) return { value: result.value };
+  return { problems: result.issues.map((issue) => `${describePath(issue)}${issue.message}`) };
+}
+
+function describePath({ path = [] }: StandardIssue): string {
+  const keys = path.map((part) => String(typeof part === "object" ? part.key : part));
+  return keys.length === 0 ? "" : `${keys.join(".")}: `;
+}
+
+const load = () => import("@cfworker/json-schema");
+type ValidatorModule = Awaited<ReturnType<typeof load>>;
+
+/** The validator, once it is loaded: from then on checks are synchronous. */
+let loaded: ValidatorModule | undefined;
+
+function createJSONSchemaChecker(schema: JSONSchema): Checker {
+  const dialect = dialectOf(schema);
+  let check: ((value: unknown) => Checked) | undefined;
+  const make = ({ Validator }: ValidatorModule) => {
+    const validator = new Validator(schema, dialect, false);
+    return (value: unknown): Checked => {
+      const { valid, errors } = validator.validate(value);
+      return valid ? { value } : { problems: errors.map(describeError) };
+    };
+  };
+  return (value) => {
+    if (loaded !== undefined) return (check ??= make(loaded))(value);
+    return load().then((module) => {
+      loaded = module;
+      return (check ??= make(module))(value);
+    });
+  };
+}
+
+function describeError({ instanceLocation, error }: { instanceLocation: string; error: string }): string {
+  const place = instanceLocation.replace(/^#\/?/, "").replaceAll("/", ".");
+  return place === "" ? error : `${place}: ${error}`;
+}
+
+type Dialect = "4" | "7" | "2019-09" | "2020-12";
+
+/**
+ * The dialect that `$schema` names, 2020-12 without it.
+ *
+ * @throws {TypeError} If it is not supported.
+ */
+function dialectOf({ $schema }: JSONSchema): Dialect {
+  if ($schema === undefined) return "2020-12";
+  const dialect = /json-schema\.org\/draft(?:-0|\/)(4|7|2019-09|2020-12)\//.exec(String($schema))?.[1];
+  if (dialect !== undefined) return dialect as Dialect;
+  throw new TypeError(`Cannot check against the schema: its dialect "${$schema}" is not supported`);
+}

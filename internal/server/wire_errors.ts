@@ -1,0 +1,42 @@
+import { CancelledError, ProtocolError, toErrorObject } from "../../errors.ts";
+import { ErrorCode, type JSONRPCErrorObject, type JSONRPCMessage, type RequestId } from "../../messages.ts";
+import type { RawId } from "../message_codec.ts";
+
+/** -32602: the params of a request are not what its method takes. */
+export function invalidParams(state: string): ProtocolError {
+  return new ProtocolError(ErrorCode.invalidParams, `Invalid params: ${state}`);
+}
+
+/** -32600: a message is no request that can be served. */
+export function invalidRequest(state: string): ProtocolError {
+  return new ProtocolError(ErrorCode.invalidRequest, `Invalid Request: ${state}`);
+}
+
+/** -32603: a request cannot begin (rule V2). */
+export function serverBusy(): ProtocolError {
+  return new ProtocolError(ErrorCode.internalError, "Server busy");
+}
+
+/** -32022: a revision that the server does not speak. The text names those it does, since a host may show nothing else. */
+export function unsupportedVersion(supported: readonly string[], requested: string): ProtocolError {
+  const message = `Unsupported protocol version: this server speaks ${supported.join(", ")}`;
+  const data = { supported: [...supported], requested };
+  return new ProtocolError(ErrorCode.unsupportedProtocolVersion, message, data);
+}
+
+/**
+ * What a client is told about what was thrown. A shutdown is named; a `ProtocolError` that is no error of JSON-RPC, as
+ * only untyped code can make one, is as foreign as any other error.
+ */
+export function toWireError(thrown: unknown): JSONRPCErrorObject {
+  if (thrown instanceof CancelledError && thrown.serverShutdown) {
+    return { code: ErrorCode.internalError, message: "Server is shutting down" };
+  }
+  const error = toErrorObject(thrown);
+  return Number.isInteger(error.code) && typeof error.message === "string" ? error : toErrorObject(undefined);
+}
+
+/** An error response. JSON-RPC wants a null id where the request's own could not be read. */
+export function errorResponse(id: RequestId | RawId | null, error: JSONRPCErrorObject): JSONRPCMessage {
+  return { jsonrpc: "2.0", id: id as RequestId, error };
+}

@@ -1,0 +1,201 @@
+import type { Connection, ConnectionEnd, Inbound, Outgoing } from "../connection.ts";
+import { type CloseReason, ConnectionClosedError } from "../errors.ts";
+import type { JSONRPCMessage } from "../messages.ts";
+import type { ByteStreams } from "../runtime.ts";
+import { createDeferred } from "./deferred.ts";
+import { WriteBuffer } from "./framing/write_buffer.ts";
+import { encodeMessage, MessageDecoder } from "./message_codec.ts";
+
+/** What a {@linkcode StreamConnection} is bound by; all of it is required. */
+export interface ConnectionSettings {
+  /** The longest line read or written, in bytes, without CR LF. */
+  readonly maxLineBytes: number;
+  /** The deepest nesting read. */
+  readonly maxNestingDepth: number;
+  /** Above this much waiting output the connection is full, in bytes. */
+  readonly maxQueuedBytes: number;
+}
+
+/** As much output as goes into one write. */
+const MAX_BATCH_BYTES = 1_048_576;
+
+/**
+ * A readable and a writable made into a connection. Input is read when asked for; output is written in batches. What
+ * happens to one direction does not touch the other: the owner decides.
+ */
+export class StreamConnection implements Connection {
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
+  readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
+  readonly #decoder: MessageDecoder;
+  readonly #buffer: WriteBuffer;
+  readonly #maxLineBytes: number;
+  readonly closed: Promise<ConnectionEnd>;
+  #resolveClosed!: (end: ConnectionEnd) => void;
+  readonly #firstInput = createDeferred();
+  readonly #inputEnd = createDeferred();
+  #end: ConnectionEnd | undefined;
+  #closing: Promise<void> | undefined;
+  #endingOutput: Promise<void> | undefined;
+  #inputEnded = false;
+  #inputCancelled = false;
+  #inputError: unknown;
+  #waitingForInput = false;
+  #bytesRead = 0;
+
+  constructor(streams: ByteStreams, settings: ConnectionSettings) {
+    this.#reader = streams.readable.getReader();
+    try {
+      this.#writer = streams.writable.getWriter();
+    } catch (error) {
+      this.#reader.releaseLock();
+      throw error;
+    }
+    this.#decoder = new MessageDecoder(settings);
+    this.#maxLineBytes = settings.maxLineBytes;
+    this.#buffer = new WriteBuffer(
+      (bytes) => this.#write(bytes),
+      { highWaterBytes: settings.maxQueuedBytes, maxBatchBytes: MAX_BATCH_BYTES },
+      () => closedError("local", "the message was withdrawn", false),
+    );
+    this.closed = new Promise((resolve) => this.#resolveClosed = resolve);
+    this.#writer.closed.catch((error) => this.#outputFailed(error));
+  }
+
+  /** Resolves with the first bytes that were read. */
+  get firstInput(): Promise<void> {
+    return this.#firstInput.promise;
+  }
+
+  /** Resolves when `receive()` has come to the end of the input. */
+  get inputEnded(): Promise<void> {
+    return this.#inputEnd.promise;
+  }
+
+  /** How many bytes were read. */
+  get bytesRead(): number {
+    return this.#bytesRead;
+  }
+
+  /** Whether `receive()` waits for bytes, rather than its caller being busy. */
+  get waitsForInput(): boolean {
+    return this.#waitingForInput;
+  }
+
+  get inputError(): unknown {
+    return this.#inputError;
+  }
+
+  get full(): boolean {
+    return this.#buffer.full;
+  }
+
+  get queuedBytes(): number {
+    return this.#buffer.size;
+  }
+
+  async receive(): Promise<readonly Inbound[] | undefined> {
+    if (this.#waitingForInput) throw new TypeError("Cannot receive: another call is waiting");
+    this.#waitingForInput = true;
+    try {
+      while (!this.#inputEnded) {
+        const { done, value } = await this.#reader.read();
+        this.#bytesRead += value?.length ?? 0;
+        if (this.#bytesRead > 0) this.#firstInput.resolve();
+        const batch = done ? this.#endInput() : this.#decoder.push(value);
+        if (batch.length > 0) return batch;
+      }
+    } catch (error) {
+      this.#inputEnded = true;
+      this.#inputError = error;
+    } finally {
+      this.#waitingForInput = false;
+    }
+    this.#inputEnd.resolve();
+    return undefined;
+  }
+
+  send(message: JSONRPCMessage | readonly JSONRPCMessage[]): Outgoing {
+    if (this.#end !== undefined || this.#endingOutput !== undefined) {
+      throw closedError(this.#end?.kind ?? "local", "the connection is closed", false);
+    }
+    return this.#buffer.enqueue(encodeMessage(message, this.#maxLineBytes));
+  }
+
+  drained(): Promise<void> {
+    return this.#buffer.drained();
+  }
+
+  flushed(): Promise<void> {
+    return this.#buffer.flushed();
+  }
+
+  cancelInput(reason?: unknown): void {
+    this.#inputCancelled = true;
+    this.#reader.cancel(reason).catch((error) => this.#inputError ??= error);
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.endOutput().then(() => this.cancelInput());
+    return this.#closing;
+  }
+
+  /** Flushes what is queued, then ends the output; the input goes on. Safe to call more than once. */
+  endOutput(): Promise<void> {
+    this.#endingOutput ??= this.#endOutput();
+    return this.#endingOutput;
+  }
+
+  abort(reason?: unknown): void {
+    this.#settle({ kind: "local" }, reason);
+    this.cancelInput(reason);
+    // The stream may wait for a write that never ends; nobody waits for it.
+    this.#writer.abort(reason).catch(() => {});
+  }
+
+  async #write(bytes: Uint8Array): Promise<void> {
+    try {
+      await this.#writer.write(bytes);
+    } catch (error) {
+      this.#outputFailed(error);
+      throw error;
+    }
+  }
+
+  async #endOutput(): Promise<void> {
+    await this.#buffer.flushed();
+    if (this.#end !== undefined) return;
+    try {
+      await this.#writer.close();
+    } catch (error) {
+      this.#outputFailed(error);
+    }
+    this.#settle({ kind: "local" });
+  }
+
+  #endInput(): Inbound[] {
+    this.#inputEnded = true;
+    // What had come of a line when the input was cancelled was not cut off by the other side.
+    return this.#inputCancelled ? [] : this.#decoder.end();
+  }
+
+  #outputFailed(error: unknown): void {
+    this.#settle({ kind: "output_failed", error }, error);
+  }
+
+  #settle(end: ConnectionEnd, cause?: unknown): void {
+    if (this.#end !== undefined) return;
+    this.#end = end;
+    const toError = (sent: boolean) => closedError(end.kind, "the connection ended first", sent, cause);
+    this.#buffer.fail(toError(false), toError(true));
+    this.#resolveClosed(end);
+  }
+}
+
+function closedError(
+  reason: CloseReason,
+  state: string,
+  sent: boolean,
+  cause?: unknown,
+): ConnectionClosedError {
+  return new ConnectionClosedError(`Cannot send the message: ${state}`, { reason, sent }, { cause });
+}

@@ -1,0 +1,65 @@
+/**
+ * What the module says about itself goes through a {@linkcode Logger}. Without one, warnings and errors go
+ * to stderr, one line each; `silentLogger` turns that off.
+ *
+ * @example Collect what is said
+ * ```ts
+ * import { type Logger, silentLogger } from "@mcp/stdio/logger";
+ * import assert from "node:assert/strict";
+ *
+ * const lines: string[] = [];
+ * const logger: Logger = { ...silentLogger, warn: (message) => lines.push(message) };
+ * logger.warn("[mcp_router] dropped a frame", { id: 7 });
+ * assert.deepEqual(lines, ["[mcp_router] dropped a frame"]);
+ * ```
+ *
+ * @module
+ */
+
+/**
+ * Anything that takes log lines. The method syntax is on purpose: so `console`, the loggers of `@std/log`,
+ * LogTape and pino fit without a cast. Each call passes one line of text that begins with its scope in square
+ * brackets, and at most one object of details.
+ */
+export interface Logger {
+  /** Of use only when looking for a fault. */
+  debug(message: string, ...details: unknown[]): void;
+  /** A normal event. */
+  info(message: string, ...details: unknown[]): void;
+  /** Something was dropped, or went wrong and was mended. */
+  warn(message: string, ...details: unknown[]): void;
+  /** Something failed. */
+  error(message: string, ...details: unknown[]): void;
+}
+
+function ignore(): void {}
+
+/** Takes everything and says nothing. */
+export const silentLogger: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore };
+
+/** Writes warnings and errors to stderr, one line each, and drops the rest. The default. */
+export const stderrLogger: Logger = {
+  debug: ignore,
+  info: ignore,
+  warn(message: string, ...details: unknown[]): void {
+    writeLine("warning", message, details);
+  },
+  error(message: string, ...details: unknown[]): void {
+    writeLine("error", message, details);
+  },
+};
+
+function writeLine(level: string, message: string, details: readonly unknown[]): void {
+  const facts = details.map((detail) => ` ${toText(detail)}`).join("");
+  // On all three runtimes `console.error` goes to stderr, whatever stands guard over stdout.
+  // deno-lint-ignore no-console
+  console.error(`${level}: ${message}${facts}`.replaceAll(/[\r\n]+/g, " "));
+}
+
+function toText(detail: unknown): string {
+  if (detail instanceof Error) return detail.stack ?? String(detail);
+  if (typeof detail !== "object" || detail === null) return String(detail);
+  return Object.entries(detail)
+    .map(([key, value]) => `${key}=${value instanceof Error ? value.stack ?? value : String(value)}`)
+    .join(" ");
+}

@@ -1,0 +1,84 @@
+/**
+ * The stdio transport of the Model Context Protocol, for Deno, Bun and Node: a server in one file, and a client that owns
+ * the server it starts.
+ *
+ * @example A server, `weather.ts`
+ * ```ts ignore
+ * import { serve } from "@mcp/stdio";
+ *
+ * await serve({
+ *   info: { name: "weather", version: "1.0.0" },
+ *   tools: {
+ *     "get-forecast": {
+ *       description: "Forecast for a city",
+ *       inputSchema: { type: "object", properties: { city: { type: "string" } }, required: ["city"] },
+ *       call: ({ city }) => `Sunny in ${city}.`,
+ *     },
+ *   },
+ * });
+ * ```
+ *
+ * @example A client
+ * ```ts ignore
+ * import { spawn } from "@mcp/stdio";
+ *
+ * const client = await spawn({ command: "deno", args: ["run", "weather.ts"] });
+ * const result = await client.request("tools/call", { name: "get-forecast", arguments: { city: "Bangkok" } });
+ * console.log(result.content); // [{ type: "text", text: "Sunny in Bangkok." }]
+ * await client.close();
+ * ```
+ *
+ * @module
+ */
+
+export {
+  type CacheHint,
+  serve,
+  type ServeOptions,
+  Server,
+  type ServerEnd,
+  type ServerLimits,
+  type ServerOptions,
+  type ToolSchemas,
+} from "./server.ts";
+export {
+  Client,
+  type ClientLimits,
+  type ClientOptions,
+  type ClientState,
+  type CloseOptions,
+  type CloseReport,
+  type InputHandler,
+  type ListenEvent,
+  type Listening,
+  type Progress,
+  type RequestOptions,
+  spawn,
+  type SpawnOptions,
+} from "./client.ts";
+export {
+  type FramingOptions,
+  type Line,
+  LineDecoderStream,
+  type LineFault,
+  type MessageDecoderOptions,
+  MessageDecoderStream,
+  type MessageEncoderOptions,
+  MessageEncoderStream,
+  type TextLine,
+} from "./framing.ts";
+export type {
+  Connection,
+  ConnectionEnd,
+  Fault,
+  FaultReason,
+  Inbound,
+  Outgoing,
+  ReceivedMessage,
+} from "./connection.ts";
+export * from "./schema.ts";
+export * from "./messages.ts";
+export * from "./methods.ts";
+export * from "./errors.ts";
+export * from "./runtime.ts";
+export * from "./logger.ts";

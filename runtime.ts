@@ -1,0 +1,150 @@
+/**
+ * What the module needs from a runtime, as types: processes, the own standard streams, signals, environment and
+ * files. Deno, Bun and Node each have an adapter; it is found at first use, or handed in as an argument.
+ *
+ * @example Hand in a runtime of your own
+ * ```ts
+ * import type { RuntimeAdapter } from "@mcp/stdio/runtime";
+ * import { createFakeRuntime } from "@mcp/stdio/testing";
+ * import assert from "node:assert/strict";
+ *
+ * const runtime: RuntimeAdapter = createFakeRuntime({ env: { HOME: "/home/me" } });
+ * assert.equal(runtime.env().HOME, "/home/me");
+ * ```
+ *
+ * @module
+ */
+
+/** How a process ended: by itself with a code, or by a signal such as `SIGKILL`. */
+export type ExitStatus =
+  | { readonly code: number; readonly signal?: undefined }
+  | { readonly signal: string; readonly code?: undefined };
+
+/** The signals this module sends or listens to. */
+export type Signal = "SIGTERM" | "SIGKILL" | "SIGINT" | "SIGHUP";
+
+/** A pair of byte streams as seen from this side. */
+export interface ByteStreams {
+  /** Where bytes come from. */
+  readonly readable: ReadableStream<Uint8Array>;
+  /** Where bytes go. */
+  readonly writable: WritableStream<Uint8Array>;
+}
+
+/** What to start, with nothing left to decide. */
+export interface SpawnCommand {
+  /** A program's name, searched in `env.PATH`, or a path to it. No shell is involved. */
+  readonly command: string;
+  /** Its arguments. */
+  readonly args: readonly string[];
+  /** Its working directory; this process's own when absent. */
+  readonly cwd?: string | undefined;
+  /** Its whole environment. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Where its stderr goes: to ours, to `ChildHandle.stderr`, or nowhere. */
+  readonly stderr: "inherit" | "pipe" | "ignore";
+  /** Whether it leads a process group of its own, so that what it starts can be ended with it. */
+  readonly processGroup: boolean;
+  /** Windows: `args` are already quoted and joined as they must stand on the command line. */
+  readonly verbatimArguments?: boolean | undefined;
+}
+
+/**
+ * What came of a signal: `sent`; `gone` when there was nobody left; `child_only` when the group was meant but
+ * only the child could be reached, as under Deno with a scoped `--allow-run`.
+ */
+export type SignalOutcome = "sent" | "gone" | "child_only";
+
+/** A process that was started and has to be ended. */
+export interface ChildHandle {
+  /** Its process id; with `processGroup` also the id of its group. */
+  readonly pid: number;
+  /** Its stdin. A write resolves when the system took the bytes and rejects when the reader is gone. */
+  readonly stdin: WritableStream<Uint8Array>;
+  /** Its stdout, with back-pressure: what is not asked for is not read. */
+  readonly stdout: ReadableStream<Uint8Array>;
+  /** Its stderr if that is piped, else null. */
+  readonly stderr: ReadableStream<Uint8Array> | null;
+  /** Resolves when the process has been reaped, whoever still holds its pipes. Never rejects; null without a status. */
+  readonly exited: Promise<ExitStatus | null>;
+  /**
+   * Signals the process or the group saved at spawn. On Windows every signal ends the process, and for a group its
+   * whole tree. The caller makes sure that a process which was reaped is no longer signalled.
+   */
+  signal(signal: Signal, target: "child" | "group"): SignalOutcome;
+  /** Whether a member of the group is left; also true for one that has ended and was not reaped. */
+  groupAlive(): boolean;
+  /** Lets this process end although the child still runs. */
+  unref(): void;
+}
+
+/** The own standard streams, as the protocol channel. */
+export interface OwnStdio extends ByteStreams {
+  /** Whether writes of others to descriptor 1 can no longer reach the channel. */
+  readonly exclusive: boolean;
+}
+
+/** What the module needs from a runtime. All of it is lazy: making an adapter touches nothing. */
+export interface RuntimeAdapter {
+  /** The runtime's name and version, such as `deno 2.9.6`. */
+  readonly name: string;
+  /** The kind of system: how processes are found, quoted and ended depends on it. */
+  readonly os: "posix" | "windows";
+  /** This process's id. */
+  readonly pid: number;
+  /** The id of this process's parent as it is now: on POSIX another one once the parent has ended. */
+  readonly parentPid: number;
+  /**
+   * Starts a process.
+   *
+   * @throws {ProcessError} As a rejection, if it cannot be started.
+   */
+  spawn(command: SpawnCommand): Promise<ChildHandle>;
+  /** This process's stdin and stdout. Stdout stays open when the stream is closed. May be called once. */
+  openStdio(): OwnStdio;
+  /** Sends to stderr, from now on, what code in this process writes to stdout by `console` or the runtime's own means. Returns what undoes it. */
+  guardStdout(): () => void;
+  /** Writes text to this process's stderr. */
+  writeStderr(text: string): void;
+  /** This process's environment, as far as it may be read; a name that is given alone needs less permission. */
+  env(names?: readonly string[]): Record<string, string>;
+  /** The working directory. */
+  cwd(): string;
+  /** Reads a text file as UTF-8. */
+  readTextFile(path: string): Promise<string>;
+  /** Whether a path names a directory. */
+  isDirectory(path: string): Promise<boolean>;
+  /** Whether a path names a file. */
+  isFile(path: string): Promise<boolean>;
+  /** Calls back for each of the signals; the default action no longer happens. Returns what undoes it. */
+  onSignal(signals: readonly Signal[], callback: (signal: Signal) => void): () => void;
+  /**
+   * Calls back, once and synchronously, when this process is about to end: at its normal end, an exit call, an uncaught
+   * error, or a SIGTERM, SIGHUP or SIGINT that nobody else in this process handles. Returns what undoes it.
+   */
+  onHostEnd(callback: () => void): () => void;
+  /**
+   * Calls back for each error that nobody catches, and keeps it from ending this process, unless somebody else in this
+   * process handles such errors. Returns what undoes it.
+   */
+  onUncaughtError(callback: (error: unknown) => void): () => void;
+  /**
+   * Calls back if this process is still alive after so many milliseconds, without keeping it alive, and says what does if
+   * the runtime knows.
+   */
+  ifStillAlive(delayMs: number, callback: (what: string) => void): void;
+  /** Ends this process. */
+  exit(code: number): never;
+  /** Sets the code this process will end with when its event loop is empty. */
+  setExitCode(code: number): void;
+}
+
+/** Time as the module sees it; tests hand in one they can move. */
+export interface Clock {
+  /** Milliseconds from some fixed moment, never going back. */
+  now(): number;
+  /** Calls back after `delayMs` milliseconds. */
+  setTimeout(callback: () => void, delayMs: number): unknown;
+  /** Takes a call back. */
+  clearTimeout(handle: unknown): void;
+}

@@ -1,0 +1,362 @@
+/**
+ * How tools, resources and prompts are defined for a one-file server (rules O1 to O3): plain objects, with an input
+ * schema that is JSON Schema or any Standard Schema (zod, valibot, arktype), from which argument types are inferred.
+ *
+ * @example A tool with types from its schema
+ * ```ts
+ * import { defineTool, type StandardSchemaV1 } from "@mcp/stdio/schema";
+ * import assert from "node:assert/strict";
+ *
+ * // What `z.object({ city: z.string() })` is, in short.
+ * const citySchema: StandardSchemaV1<{ city: string }> = {
+ *   "~standard": { version: 1, vendor: "example", validate: (value) => ({ value: value as { city: string } }) },
+ * };
+ * const forecast = defineTool({
+ *   description: "Forecast for a city",
+ *   inputSchema: citySchema,
+ *   inputJsonSchema: { type: "object", properties: { city: { type: "string" } }, required: ["city"] },
+ *   call: ({ city }) => `Sunny in ${city.toUpperCase()}.`,
+ * });
+ * assert.equal(forecast.description, "Forecast for a city");
+ * ```
+ *
+ * @module
+ */
+
+import type {
+  ClientCapabilities,
+  Era,
+  Icon,
+  Implementation,
+  JSONObject,
+  LoggingLevel,
+  MetaObject,
+  Params,
+  RequestId,
+  Result,
+} from "./messages.ts";
+
+/**
+ * What a handler knows of its request, and how it speaks while it runs. The functions may be taken apart:
+ * `(params, { progress, signal }) => …`. After a cancellation nothing is sent any more, whatever the handler does.
+ */
+export interface RequestContext {
+  /** The id of the request. An integer beyond 2^53 stands here as the nearest number, but is answered as it came. */
+  readonly id: RequestId;
+  /** Its method. */
+  readonly method: string;
+  /** Whether it spoke for itself or belongs to a legacy handshake. */
+  readonly era: Era;
+  /** The revision it is served by. */
+  readonly protocolVersion: string;
+  /** Who asks, if told. Self-reported: for display and logs. */
+  readonly clientInfo: Implementation | undefined;
+  /** What the client can do. */
+  readonly clientCapabilities: ClientCapabilities;
+  /** What the client answers to an `input_required` result, by the keys of its `inputRequests`. */
+  readonly inputResponses: { readonly [key: string]: Result } | undefined;
+  /** The `requestState` of that result. It has been in the client's hands: do not trust it. */
+  readonly requestState: string | undefined;
+  /** The `_meta` of the request. */
+  readonly meta: MetaObject;
+  /** Fires when the client cancels or the server ends; the reason is a `CancelledError`. */
+  readonly signal: AbortSignal;
+  /** Reports progress, if the client asked for it. Values must rise; others are dropped. */
+  readonly progress: (progress: number, total?: number, message?: string) => void;
+  /**
+   * Sends a log message, if the client asked for its level. Resolves when there is room for more. A handler that does not
+   * wait for that loses messages while the client does not read.
+   */
+  readonly log: (level: LoggingLevel, data: unknown, logger?: string) => Promise<void>;
+  /** Sends a notification of an extension. Resolves as `log` does. */
+  readonly notify: (method: string, params?: Params) => Promise<void>;
+  /**
+   * Asks the client by a request of the server's own, in the legacy era only. A handler for both eras returns an
+   * {@linkcode InputRequiredResult}, which works with every client.
+   */
+  readonly requestInput: (method: string, params?: Params) => Promise<Result>;
+}
+
+/**
+ * The result of a tool, a prompt or a resource that needs to know more first. The handler is called again, with
+ * `inputResponses` and `requestState` in its context. A legacy client is asked by the server itself, at most ten times.
+ */
+export interface InputRequiredResult extends Result {
+  /** Tells it from an answer. */
+  resultType: "input_required";
+  /** What to ask the client for, by keys of your choice. It must have declared that it can answer. */
+  inputRequests?: { [key: string]: InputRequest } | undefined;
+  /** Comes back with the answers. */
+  requestState?: string | undefined;
+}
+
+/** One thing to ask a client for. */
+export interface InputRequest {
+  /** How to ask. */
+  method: "elicitation/create" | "sampling/createMessage" | "roots/list";
+  /** What to ask, as the method has it. */
+  params?: Params | undefined;
+}
+
+/** Answers the requests of one method. What it throws goes to the log, a `ProtocolError` to the client. */
+export type RequestHandler = (params: Params, context: RequestContext) => Result | Promise<Result>;
+
+/** A JSON Schema; 2020-12 unless `$schema` says otherwise. */
+export type JSONSchema = { [key: string]: unknown };
+
+/** The part of the Standard Schema interface that is used: zod, valibot, arktype and others have it. */
+export interface StandardSchemaV1<Output = unknown> {
+  /** The interface. */
+  readonly "~standard": {
+    /** Always 1. */
+    readonly version: 1;
+    /** The library's name. */
+    readonly vendor: string;
+    /** Checks a value and gives it back, possibly changed. */
+    readonly validate: (value: unknown) => StandardResult<Output> | Promise<StandardResult<Output>>;
+    /** Types, never values. */
+    readonly types?: { readonly input: unknown; readonly output: Output } | undefined;
+    /** The Standard JSON Schema extension, where the library has it. */
+    readonly jsonSchema?: {
+      /** The JSON Schema of what goes in. */
+      readonly input: (options: { target: "draft-2020-12" }) => JSONSchema;
+      /** The JSON Schema of what comes out. */
+      readonly output: (options: { target: "draft-2020-12" }) => JSONSchema;
+    } | undefined;
+  };
+}
+
+/** What a Standard Schema says about a value. */
+export type StandardResult<Output> =
+  | { readonly value: Output; readonly issues?: undefined }
+  | { readonly issues: ReadonlyArray<StandardIssue> };
+
+/** One thing that is wrong with a value. */
+export interface StandardIssue {
+  /** What is wrong. */
+  readonly message: string;
+  /** Where. */
+  readonly path?: ReadonlyArray<PropertyKey | { readonly key: PropertyKey }> | undefined;
+}
+
+/** Either kind of schema. */
+export type Schema = JSONSchema | StandardSchemaV1;
+
+/** The type a schema describes: known for a Standard Schema, an object of unknown members for plain JSON Schema. */
+export type SchemaOutput<S> = S extends
+  { readonly "~standard": { readonly types?: { readonly output: infer Output } | undefined } } ? Output
+  : { [key: string]: unknown };
+
+/** Hints about what a tool does; a client does not trust them. */
+export interface ToolAnnotations {
+  /** A name for people. */
+  title?: string | undefined;
+  /** It changes nothing. */
+  readOnlyHint?: boolean | undefined;
+  /** It may destroy something. */
+  destructiveHint?: boolean | undefined;
+  /** Calling it twice does no more than calling it once. */
+  idempotentHint?: boolean | undefined;
+  /** It reaches out into the world. */
+  openWorldHint?: boolean | undefined;
+}
+
+/** For whom content is meant and how important it is. */
+export interface Annotations {
+  /** For whom. */
+  audience?: Array<"user" | "assistant"> | undefined;
+  /** From 0 to 1. */
+  priority?: number | undefined;
+  /** When it last changed, in ISO 8601. */
+  lastModified?: string | undefined;
+}
+
+/** Text or bytes of a resource, as they stand in a result. */
+export interface ResourceContents {
+  /** Which resource. */
+  uri: string;
+  /** Its media type. */
+  mimeType?: string | undefined;
+  /** The text. */
+  text?: string | undefined;
+  /** The bytes in base64. */
+  blob?: string | undefined;
+  /** Metadata. */
+  _meta?: MetaObject | undefined;
+}
+
+/** One piece of the content of a tool result or of a prompt. */
+export type ContentBlock =
+  | { type: "text"; text: string; annotations?: Annotations | undefined; _meta?: MetaObject | undefined }
+  | {
+    type: "image" | "audio";
+    data: string;
+    mimeType: string;
+    annotations?: Annotations | undefined;
+    _meta?: MetaObject | undefined;
+  }
+  | {
+    type: "resource";
+    resource: ResourceContents;
+    annotations?: Annotations | undefined;
+    _meta?: MetaObject | undefined;
+  }
+  | {
+    type: "resource_link";
+    uri: string;
+    name: string;
+    title?: string | undefined;
+    description?: string | undefined;
+    mimeType?: string | undefined;
+    size?: number | undefined;
+    annotations?: Annotations | undefined;
+    icons?: Icon[] | undefined;
+    _meta?: MetaObject | undefined;
+  };
+
+/** The result of a tool. */
+export interface CallToolResult extends Result {
+  /** What the model reads. */
+  content?: ContentBlock[] | undefined;
+  /** What a program reads. */
+  structuredContent?: unknown;
+  /** Whether the call failed. */
+  isError?: boolean | undefined;
+}
+
+/**
+ * What a tool may return: text, a content block or several, a whole result (also `input_required`), or, with an
+ * `outputSchema`, the structured value itself.
+ */
+export type ToolOutput =
+  | string
+  | ContentBlock
+  | ContentBlock[]
+  | CallToolResult
+  | JSONObject
+  | unknown[]
+  | void;
+
+/** A tool: what it is for, what it takes, and what it does. */
+export interface ToolDefinition<S = Schema> {
+  /** A name for people. */
+  title?: string | undefined;
+  /** What it is for; a model chooses by it. */
+  description?: string | undefined;
+  /**
+   * The arguments. Checked before the call; what is wrong goes back as a result with `isError`, so that the model can
+   * mend it.
+   *
+   * @default {an object without rules}
+   */
+  inputSchema?: S | undefined;
+  /** The JSON Schema to list, for a Standard Schema that cannot turn itself into one. */
+  inputJsonSchema?: JSONSchema | undefined;
+  /** What `structuredContent` is like. Checked after the call; a result that breaks it is an error of the server. */
+  outputSchema?: Schema | undefined;
+  /** The JSON Schema to list for it, for a Standard Schema that cannot turn itself into one. */
+  outputJsonSchema?: JSONSchema | undefined;
+  /** Hints about what it does. */
+  annotations?: ToolAnnotations | undefined;
+  /** Pictures of it. */
+  icons?: Icon[] | undefined;
+  /** Metadata. */
+  _meta?: MetaObject | undefined;
+  /**
+   * Does the work. What it throws goes back as a result with `isError` and the error's message; a `ProtocolError` goes
+   * back as it is.
+   */
+  call(args: SchemaOutput<S>, context: RequestContext): ToolOutput | Promise<ToolOutput>;
+}
+
+/** Definitions of tools by name, each with the type of its own schema. */
+export type ToolDefinitions<Schemas extends { [name: string]: unknown }> = {
+  [Name in keyof Schemas]: ToolDefinition<Schemas[Name]>;
+};
+
+/** Completes the value of an argument: gives what it may become, best first. */
+export type Completer = (
+  value: string,
+  context: { arguments: { [name: string]: string } },
+) => readonly string[] | Promise<readonly string[]>;
+
+/** What reading a resource may give: text, bytes, contents, or a whole result. */
+export type ResourceOutput = string | Uint8Array | ResourceContents | ResourceContents[] | Result;
+
+/** A resource, or with `{variables}` in its URI a template of resources. */
+export interface ResourceDefinition {
+  /**
+   * Its name in lists.
+   *
+   * @default {its URI}
+   */
+  name?: string | undefined;
+  /** A name for people. */
+  title?: string | undefined;
+  /** What it holds. */
+  description?: string | undefined;
+  /** Its media type. */
+  mimeType?: string | undefined;
+  /** Its size in bytes, if known. */
+  size?: number | undefined;
+  /** For whom and how important. */
+  annotations?: Annotations | undefined;
+  /** Pictures of it. */
+  icons?: Icon[] | undefined;
+  /** Metadata. */
+  _meta?: MetaObject | undefined;
+  /** Completes the variables of a template. */
+  complete?: { [variable: string]: Completer } | undefined;
+  /**
+   * Reads it. For a template, `variables` holds what stood in the URI, decoded: a value may be any text, also `../..`, so
+   * check it before you make a path of it.
+   */
+  read(
+    request: { uri: string; variables: { [name: string]: string } },
+    context: RequestContext,
+  ): ResourceOutput | Promise<ResourceOutput>;
+}
+
+/** An argument of a prompt. */
+export interface PromptArgumentDefinition {
+  /** A name for people. */
+  title?: string | undefined;
+  /** What it is for. */
+  description?: string | undefined;
+  /** Whether it must be given. */
+  required?: boolean | undefined;
+  /** Completes it. */
+  complete?: Completer | undefined;
+}
+
+/** A message of a prompt. */
+export interface PromptMessage {
+  /** Who says it. */
+  role: "user" | "assistant";
+  /** What is said. */
+  content: ContentBlock;
+}
+
+/** What getting a prompt may give: the text of one user message, messages, or a whole result. */
+export type PromptOutput = string | PromptMessage[] | Result;
+
+/** A prompt. */
+export interface PromptDefinition {
+  /** A name for people. */
+  title?: string | undefined;
+  /** What it is for. */
+  description?: string | undefined;
+  /** Its arguments by name. */
+  arguments?: { [name: string]: PromptArgumentDefinition } | undefined;
+  /** Pictures of it. */
+  icons?: Icon[] | undefined;
+  /** Metadata. */
+  _meta?: MetaObject | undefined;
+  /** Makes its messages. */
+  get(args: { [name: string]: string }, context: RequestContext): PromptOutput | Promise<PromptOutput>;
+}
+
+/** Gives a tool back as it is, with the type of its arguments inferred from its schema. */
+export function defineTool<S>(definition: ToolDefinition<S>): ToolDefinition<S> {
+  return definition;
+}

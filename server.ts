@@ -1,0 +1,476 @@
+/**
+ * The server side: {@linkcode serve} makes this process an MCP server on its stdin and stdout, a {@linkcode Server}
+ * runs on any pair of byte streams. Both speak revision 2026-07-28 and the ones with `initialize` at once.
+ *
+ * @example A server in memory
+ * ```ts
+ * import { Server } from "@mcp/stdio/server";
+ * import { createStreamPair } from "@mcp/stdio/testing";
+ * import assert from "node:assert/strict";
+ *
+ * const server = new Server({
+ *   info: { name: "weather", version: "1.0.0" },
+ *   tools: { forecast: { description: "Forecast for a city", call: ({ city }) => `Sunny in ${city}.` } },
+ * });
+ * const [here, there] = createStreamPair();
+ * const running = server.run(there);
+ *
+ * const writer = here.writable.getWriter();
+ * await writer.write(new TextEncoder().encode('{"jsonrpc":"2.0","id":1,"method":"ping"}\n'));
+ * await writer.close();
+ * let answer = "";
+ * for await (const chunk of here.readable) answer += new TextDecoder().decode(chunk);
+ *
+ * assert.equal(answer, '{"jsonrpc":"2.0","id":1,"result":{}}\n');
+ * assert.deepEqual(await running, { reason: "eof" });
+ * ```
+ *
+ * @module
+ */
+
+import type { Connection } from "./connection.ts";
+import { systemClock } from "./internal/clock.ts";
+import { checkDuration, checkPositiveInteger } from "./internal/options.ts";
+import { serveProcess } from "./internal/process/serve_process.ts";
+import { detectRuntime } from "./internal/runtime/detect.ts";
+import { Definitions } from "./internal/server/definitions.ts";
+import { checkPublication } from "./internal/server/listen_streams.ts";
+import { Session } from "./internal/server/session.ts";
+import { toSafeLogger } from "./internal/server/safe_logger.ts";
+import { type Handler, resolveLimits, type ServerSettings } from "./internal/server/settings.ts";
+import { StreamConnection } from "./internal/stream_connection.ts";
+import { type Logger, stderrLogger } from "./logger.ts";
+import {
+  type Implementation,
+  LEGACY_PROTOCOL_VERSIONS,
+  MODERN_PROTOCOL_VERSIONS,
+  type Params,
+  type ServerCapabilities,
+} from "./messages.ts";
+import type { ByteStreams, Clock, RuntimeAdapter } from "./runtime.ts";
+import type {
+  PromptDefinition,
+  RequestContext,
+  RequestHandler,
+  ResourceDefinition,
+  ToolDefinition,
+  ToolDefinitions,
+} from "./schema.ts";
+
+export type { RequestContext, RequestHandler };
+
+/** Schemas of tools by the tools' names; it lets each tool know its own argument types. */
+export type ToolSchemas = { [name: string]: unknown };
+
+/** What a server is bound by. */
+export interface ServerLimits {
+  /**
+   * How many requests run at the same time (rule V1).
+   *
+   * @default {256}
+   */
+  maxInFlightRequests?: number | undefined;
+  /**
+   * How many more are read ahead and wait for their turn. Behind that the client is held by the pipe.
+   *
+   * @default {256}
+   */
+  maxQueuedRequests?: number | undefined;
+  /**
+   * How many `subscriptions/listen` streams may be open.
+   *
+   * @default {1_024}
+   */
+  maxListenStreams?: number | undefined;
+  /**
+   * Above this much output that the client has not taken, in bytes, no request begins (rule V12).
+   *
+   * @default {1_048_576}
+   */
+  maxQueuedBytes?: number | undefined;
+  /**
+   * The longest line in bytes, in either direction; CR LF is not counted.
+   *
+   * @default {16_777_216}
+   */
+  maxLineBytes?: number | undefined;
+  /**
+   * The deepest nesting of arrays and objects in a request.
+   *
+   * @default {512}
+   */
+  maxNestingDepth?: number | undefined;
+}
+
+/** How long clients may keep what can be cached. */
+export interface CacheHint {
+  /**
+   * In milliseconds.
+   *
+   * @default {0}
+   */
+  ttlMs?: number | undefined;
+  /**
+   * Whether others may be served from it.
+   *
+   * @default {"private"}
+   */
+  cacheScope?: "public" | "private" | undefined;
+}
+
+/** Options for {@linkcode Server}. */
+export interface ServerOptions<Schemas extends ToolSchemas = ToolSchemas> {
+  /** The server's name and version. */
+  info: Implementation;
+  /** How a model should use the server. */
+  instructions?: string | undefined;
+  /**
+   * What the server can do beyond what follows from its definitions. A member replaces the one that follows from them; one
+   * that is `undefined` takes it away.
+   *
+   * @default {what is defined, and logging}
+   */
+  capabilities?: ServerCapabilities | undefined;
+  /** Handlers by method, for what the definitions do not cover. They come before the definitions. */
+  handlers?: { [method: string]: RequestHandler } | undefined;
+  /** Tools by name. */
+  tools?: ToolDefinitions<Schemas> | undefined;
+  /** Resources by URI; a URI with `{variables}` is a template. */
+  resources?: { [uri: string]: ResourceDefinition } | undefined;
+  /** Prompts by name. */
+  prompts?: { [name: string]: PromptDefinition } | undefined;
+  /** Told of each notification of the client but cancellations. */
+  onNotification?: ((method: string, params: Params | undefined) => void) | undefined;
+  /**
+   * Whether clients that begin with `initialize` are served or told which revisions there are.
+   *
+   * @default {"serve"}
+   */
+  legacy?: "serve" | "reject" | undefined;
+  /** What the server is bound by. */
+  limits?: ServerLimits | undefined;
+  /** How long clients may keep lists and resources. */
+  cache?: CacheHint | undefined;
+  /**
+   * How many entries a page of a list holds.
+   *
+   * @default {1_000}
+   */
+  pageSize?: number | undefined;
+  /**
+   * How long requests in flight are awaited after the end of input, in milliseconds; then their signals fire (rule V11).
+   *
+   * @default {10_000}
+   */
+  drainTimeoutMs?: number | undefined;
+  /**
+   * Begins the work on a request; the default begins it at once. It must call its argument once, now or later. If it throws,
+   * the request is answered `Server busy` (rule V2).
+   */
+  startTask?: ((task: () => void) => void) | undefined;
+  /**
+   * Takes what the server says about itself.
+   *
+   * @default {warnings and errors to stderr}
+   */
+  logger?: Logger | undefined;
+  /** Time, for tests. */
+  clock?: Clock | undefined;
+}
+
+/** Why a server has ended. */
+export interface ServerEnd {
+  /**
+   * `eof`: the client closed its end; `closed`: {@linkcode Server.close} was called; `signal`: the process was told to end;
+   * `output_failed`: the client no longer reads; `input_failed`: reading failed; `uncaught_error`: code of the process has
+   * thrown where nobody catches; `parent_exited`: the process that started this one is gone.
+   */
+  readonly reason:
+    | "eof"
+    | "closed"
+    | "signal"
+    | "output_failed"
+    | "input_failed"
+    | "uncaught_error"
+    | "parent_exited";
+  /** What failed, or was thrown. */
+  readonly error?: unknown;
+}
+
+/**
+ * An MCP server on any pair of byte streams, for one run.
+ *
+ * @example
+ * ```ts
+ * import { Server } from "@mcp/stdio/server";
+ * import assert from "node:assert/strict";
+ *
+ * const server = new Server({ info: { name: "empty", version: "1.0.0" } });
+ * assert.deepEqual(server.capabilities, { logging: {} });
+ * ```
+ */
+export class Server<Schemas extends ToolSchemas = ToolSchemas> {
+  readonly #settings: ServerSettings;
+  readonly #definitions: Definitions;
+  readonly #handlers: Map<string, Handler>;
+  readonly #ownHandlers: ReadonlyArray<[string, Handler]>;
+  readonly #declared: ServerCapabilities;
+  #capabilities: ServerCapabilities = {};
+  #session: Session | undefined;
+  /** How it was ended before it ran. */
+  #earlyEnd: ServerEnd | undefined;
+
+  /**
+   * Makes a server.
+   *
+   * @throws {TypeError} If a definition cannot be used.
+   * @throws {RangeError} If a limit or a duration cannot be used.
+   */
+  constructor(options: ServerOptions<Schemas>) {
+    const { tools = {}, resources = {}, prompts = {}, handlers = {}, pageSize = 1_000 } = options;
+    checkPositiveInteger("pageSize", pageSize);
+    this.#definitions = new Definitions(pageSize);
+    this.#declared = { logging: {}, ...options.capabilities };
+    this.#ownHandlers = Object.entries(handlers);
+    this.#handlers = new Map();
+    for (const [name, tool] of Object.entries(tools)) {
+      this.#definitions.tools.add(name, tool as ToolDefinition<unknown>);
+    }
+    for (const [uri, resource] of Object.entries(resources)) this.#definitions.resources.add(uri, resource);
+    for (const [name, prompt] of Object.entries(prompts)) this.#definitions.prompts.add(name, prompt);
+    this.#settings = resolveSettings(options, this.#handlers, () => this.#capabilities);
+    this.#redefine();
+  }
+
+  /** What the server can do: what is defined, and what was declared. */
+  get capabilities(): ServerCapabilities {
+    return this.#capabilities;
+  }
+
+  /**
+   * Serves a client until the end of its input, of its output, or {@linkcode Server.close}. Resolves when all that was
+   * accepted is answered and written.
+   *
+   * @throws {TypeError} As a rejection, if the server has run before (rule V16).
+   */
+  async run(client: ByteStreams | Connection): Promise<ServerEnd> {
+    if (this.#session !== undefined) throw new TypeError("Cannot run the server: it has run before");
+    const connection = "receive" in client ? client : new StreamConnection(client, this.#settings.limits);
+    this.#session = new Session(connection, this.#settings);
+    if (this.#earlyEnd !== undefined) this.#session.stop(this.#earlyEnd);
+    return await this.#session.start();
+  }
+
+  /**
+   * Tells those clients that asked for it that something has changed: one of the three `list_changed` notifications, or
+   * `notifications/resources/updated` with a `uri` (rule V9).
+   *
+   * @throws {TypeError} If it is none of these.
+   */
+  publish(method: string, params?: Params): void {
+    checkPublication(method, params);
+    this.#session?.publish(method, params);
+  }
+
+  /** Adds a tool or replaces one, and tells the clients. */
+  addTool<S>(name: string, tool: ToolDefinition<S>): void {
+    this.#definitions.tools.add(name, tool as ToolDefinition<unknown>);
+    this.#changed("tools");
+  }
+
+  /** Removes a tool and tells the clients. Returns false if there was none of that name. */
+  removeTool(name: string): boolean {
+    return this.#definitions.tools.remove(name) && this.#changed("tools");
+  }
+
+  /** Adds a resource or a template, or replaces one, and tells the clients. */
+  addResource(uri: string, resource: ResourceDefinition): void {
+    this.#definitions.resources.add(uri, resource);
+    this.#changed("resources");
+  }
+
+  /** Removes a resource or a template and tells the clients. Returns false if there was none of that URI. */
+  removeResource(uri: string): boolean {
+    return this.#definitions.resources.remove(uri) && this.#changed("resources");
+  }
+
+  /** Adds a prompt or replaces one, and tells the clients. */
+  addPrompt(name: string, prompt: PromptDefinition): void {
+    this.#definitions.prompts.add(name, prompt);
+    this.#changed("prompts");
+  }
+
+  /** Removes a prompt and tells the clients. Returns false if there was none of that name. */
+  removePrompt(name: string): boolean {
+    return this.#definitions.prompts.remove(name) && this.#changed("prompts");
+  }
+
+  /**
+   * Ends the server as the end of input does: what was accepted is answered first. Resolves when that is done. Safe in
+   * any phase and more than once (rule V16). A handler may call it but should not wait for it, since it waits for the
+   * handler's answer; one that does goes on when `drainTimeoutMs` have passed, and is still answered.
+   */
+  close(): Promise<void> {
+    this.#earlyEnd ??= { reason: "closed" };
+    return this.#session?.close() ?? Promise.resolve();
+  }
+
+  /** Ends the server as `close` does, but requests in flight are aborted at once. Does so to a `close` under way, too. */
+  stop(end: ServerEnd = { reason: "signal" }): void {
+    this.#earlyEnd ??= end;
+    this.#session?.stop(end);
+  }
+
+  #changed(feature: "tools" | "resources" | "prompts"): true {
+    this.#redefine();
+    this.publish(`notifications/${feature}/list_changed`);
+    return true;
+  }
+
+  #redefine(): void {
+    this.#capabilities = withoutUndefined({ ...this.#definitions.capabilities(), ...this.#declared });
+    this.#handlers.clear();
+    for (const [method, handler] of this.#definitions.handlers(this.#capabilities)) {
+      this.#handlers.set(method, handler);
+    }
+    for (const [method, handler] of this.#ownHandlers) this.#handlers.set(method, handler);
+  }
+}
+
+/** Options for {@linkcode serve}: what belongs to the process. */
+export interface ServeOptions {
+  /**
+   * Sends to stderr what code in this process writes to stdout by other means, such as `console.log` (rule V14). It begins
+   * with the call and lasts as long as the process.
+   *
+   * @default {true}
+   */
+  guardStdout?: boolean | undefined;
+  /**
+   * Ends the server at SIGTERM and SIGINT, with answers written; a second signal ends the process at once (rule V15).
+   *
+   * @default {true}
+   */
+  signals?: boolean | undefined;
+  /**
+   * At an error that nobody catches, reports it on stderr, answers what is in flight with an error, and ends the process
+   * with code 1; unless other code of this process handles such errors.
+   *
+   * @default {true}
+   */
+  uncaughtErrors?: boolean | undefined;
+  /**
+   * How often to look, in milliseconds, whether the process that started this one is still there; once it is not, the
+   * server ends as at SIGTERM. For hosts that die while another process holds their end of stdin. POSIX only.
+   *
+   * @default {Infinity}
+   */
+  parentCheckMs?: number | undefined;
+  /**
+   * How long the process may stay after the server has ended, in milliseconds, but at most 500 after a signal; then it is
+   * ended with code 0. `Infinity` leaves its end to others.
+   *
+   * @default {1_000}
+   */
+  lingerMs?: number | undefined;
+  /** Called when the server has ended, and awaited for as long as the drain may take. */
+  onClose?: ((end: ServerEnd) => void | Promise<void>) | undefined;
+  /**
+   * The runtime.
+   *
+   * @default {the one this runs on}
+   */
+  runtime?: RuntimeAdapter | undefined;
+}
+
+/**
+ * Makes this process an MCP server on its stdin and stdout. Resolves when the client has gone and all is answered; the
+ * process then ends by itself, or is ended after `lingerMs`.
+ *
+ * A program that a handler starts must not inherit stdin or stdout: it would read the client's requests, or write between
+ * answers.
+ *
+ * @example
+ * ```ts ignore
+ * import { serve } from "@mcp/stdio/server";
+ *
+ * await serve({
+ *   info: { name: "weather", version: "1.0.0" },
+ *   tools: { forecast: { description: "Forecast for a city", call: ({ city }) => `Sunny in ${city}.` } },
+ * });
+ * ```
+ */
+export async function serve<Schemas extends ToolSchemas>(
+  target: Server | (ServerOptions<Schemas> & ServeOptions),
+  options: ServeOptions = {},
+): Promise<ServerEnd> {
+  const server = target instanceof Server ? target : new Server(target);
+  const given: ServeOptions & ServerOptions = target instanceof Server
+    ? options as never
+    : { ...target, ...options } as never;
+  const { guardStdout = true, signals = true, uncaughtErrors = true, onClose } = given;
+  const { lingerMs = 1_000, parentCheckMs = Infinity, drainTimeoutMs = 10_000 } = given;
+  checkDuration("lingerMs", lingerMs);
+  checkDuration("parentCheckMs", parentCheckMs);
+  const runtime = given.runtime ?? await detectRuntime();
+  const { logger = stderrLogger, clock = systemClock } = given;
+  return await serveProcess(server, {
+    guardStdout,
+    signals,
+    uncaughtErrors,
+    parentCheckMs,
+    lingerMs,
+    onClose,
+    drainTimeoutMs,
+    runtime,
+    logger,
+    clock,
+  });
+}
+
+function resolveSettings(
+  options: Omit<ServerOptions, "tools">,
+  handlers: ReadonlyMap<string, Handler>,
+  capabilities: () => ServerCapabilities,
+): ServerSettings {
+  const { info, instructions, legacy = "serve", cache = {}, drainTimeoutMs = 10_000, limits = {} } = options;
+  if (typeof info?.name !== "string" || typeof info.version !== "string") {
+    throw new TypeError(`Cannot make a server: "info" must have a "name" and a "version"`);
+  }
+  checkDuration("drainTimeoutMs", drainTimeoutMs);
+  return {
+    info,
+    instructions,
+    capabilities,
+    handlers,
+    servesLegacy: legacy === "serve",
+    spokenVersions: legacy === "serve"
+      ? [...MODERN_PROTOCOL_VERSIONS, ...LEGACY_PROTOCOL_VERSIONS]
+      : MODERN_PROTOCOL_VERSIONS,
+    cache: resolveCacheHint(cache),
+    limits: resolveLimits(limits),
+    drainTimeoutMs,
+    onNotification: options.onNotification,
+    startTask: options.startTask,
+    logger: toSafeLogger(options.logger ?? stderrLogger),
+    clock: options.clock ?? systemClock,
+  };
+}
+
+function resolveCacheHint({ ttlMs = 0, cacheScope = "private" }: CacheHint): ServerSettings["cache"] {
+  if (!Number.isSafeInteger(ttlMs) || ttlMs < 0) {
+    throw new RangeError(
+      `Cannot use "ttlMs" as it must be an integer, zero or more: current value is ${ttlMs}`,
+    );
+  }
+  if (cacheScope !== "public" && cacheScope !== "private") {
+    throw new TypeError(
+      `Cannot use "cacheScope" as it must be "public" or "private": current value is "${cacheScope}"`,
+    );
+  }
+  return { ttlMs, cacheScope };
+}
+
+function withoutUndefined(capabilities: ServerCapabilities): ServerCapabilities {
+  return Object.fromEntries(Object.entries(capabilities).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,26 @@
+/**
+ * A module to import first in a server that is one program: from then on, what code in this process writes to stdout by
+ * `console` or the runtime's own means goes to stderr. `serve` does the same, but only from its call on, and an import may
+ * print before.
+ *
+ * It exports nothing and lasts as long as the process. Writes to descriptor 1 by native code, by `fs.writeSync` or by
+ * processes that inherit it cannot be caught.
+ *
+ * @example The first import of a server
+ * ```ts ignore
+ * import "@mcp/stdio/stdout-guard";
+ * import { serve } from "@mcp/stdio/server";
+ * import { lookUp } from "a-package-that-prints-a-banner";
+ *
+ * await serve({
+ *   info: { name: "words", version: "1.0.0" },
+ *   tools: { look: { call: ({ word }) => lookUp(String(word)) } },
+ * });
+ * ```
+ *
+ * @module
+ */
+
+import { guardStdoutNow } from "./internal/runtime/guard_now.ts";
+
+guardStdoutNow();

@@ -1,0 +1,310 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { InvalidResponseError, ProtocolError } from "../errors.ts";
+import { meet, outcomeOf, settle } from "./_client_peer.ts";
+import { bytesOf, stateOf } from "./helpers.ts";
+
+const LIMITS = { maxLineBytes: 1_000, maxNestingDepth: 8 };
+const LONG = "x".repeat(2_000);
+
+/** Frames that cannot be read, with the id of the request they are for. */
+const UNREADABLE: ReadonlyArray<[what: string, frame: (id: unknown) => string | Uint8Array]> = [
+  [
+    "is longer than the limit, its id before it",
+    (id) => `{"jsonrpc":"2.0","id":${id},"result":{"t":"${LONG}"}}`,
+  ],
+  [
+    "is longer than the limit, its id behind it",
+    (id) => `{"jsonrpc":"2.0","result":{"t":"${LONG}"},"id":${id}}`,
+  ],
+  ["has bad UTF-8", (id) => bytesOf(`{"jsonrpc":"2.0","id":${id},"result":{"t":"`, [0xff], `"}}`)],
+  ["is broken JSON", (id) => `{"jsonrpc":"2.0","id":${id},"result":{"t":}}`],
+  [
+    "nests too deep",
+    (id) => `{"jsonrpc":"2.0","id":${id},"result":{"t":${"[".repeat(20)}${"]".repeat(20)}}}`,
+  ],
+  ["has neither result nor error", (id) => `{"jsonrpc":"2.0","id":${id}}`],
+  ["has both", (id) => `{"jsonrpc":"2.0","id":${id},"result":{},"error":{"code":1,"message":"x"}}`],
+  ["has a result that is no object", (id) => `{"jsonrpc":"2.0","id":${id},"result":5}`],
+  ["has an error without a message", (id) => `{"jsonrpc":"2.0","id":${id},"error":{"code":1}}`],
+  [
+    "has an error with a code in words",
+    (id) => `{"jsonrpc":"2.0","id":${id},"error":{"code":"E","message":"x"}}`,
+  ],
+  ["is of no JSON-RPC version", (id) => `{"id":${id},"result":{}}`],
+];
+
+for (const [what, frame] of UNREADABLE) {
+  test(`Client fails a request at once whose answer ${what} (C5)`, async () => {
+    const { client, peer, log } = await meet({ limits: LIMITS });
+    const call = outcomeOf(client.request("tools/list", {}, { retry: "force" }));
+    const other = client.request("tools/list");
+    const [mine, next] = [await peer.take("tools/list"), await peer.take("tools/list")];
+    peer.write(frame(mine.id));
+    peer.write("\n");
+    const { error } = await call;
+    assert.ok(error instanceof InvalidResponseError);
+    assert.equal(error.code, "invalid_response");
+    // The server may still be at it (S1-68), and it is not asked again (S1-61).
+    assert.equal((await peer.take("notifications/cancelled")).params?.requestId, mine.id);
+    peer.answer(next, { tools: [] });
+    await other;
+    assert.deepEqual(peer.methods, [
+      "server/discover",
+      "tools/list",
+      "tools/list",
+      "notifications/cancelled",
+    ]);
+    assert.deepEqual(log.lines.map(({ level, facts }) => [level, facts]), [["warn", {
+      id: String(mine.id),
+    }]]);
+    await client.close();
+  });
+}
+
+const HARMLESS: ReadonlyArray<[what: string, frame: (id: unknown) => string]> = [
+  ["an id that is nested (S1-63)", (id) => `{"jsonrpc":"2.0","result":{"id":${id}}}`],
+  ["a method and the id of a request", (id) => `{"jsonrpc":"2.0","id":${id},"method":5}`],
+  ["an id of another type", (id) => `{"jsonrpc":"2.0","id":"${id}","result":5}`],
+];
+
+for (const [what, frame] of HARMLESS) {
+  test(`Client fails nothing for an unreadable frame with ${what} (C5)`, async () => {
+    const { client, peer } = await meet();
+    const call = client.request("tools/list");
+    const request = await peer.take("tools/list");
+    peer.write(frame(request.id) + "\n");
+    assert.equal(await stateOf(call), "pending");
+    peer.answer(request, { tools: [] });
+    await call;
+    await client.close();
+  });
+}
+
+test("Client does not take the last, cut line of a server for an answer: its request is lost (C5, F7)", async () => {
+  const { client, peer } = await meet();
+  const call = outcomeOf(client.request("tools/list"));
+  const { id } = await peer.take("tools/list");
+  peer.write(`{"jsonrpc":"2.0","id":${id},"result":{"tools":[`);
+  peer.end();
+  const { error } = await call;
+  assert.deepEqual([error?.code, error?.sent], ["connection_closed", true]);
+});
+
+for (const id of ["null", undefined]) {
+  const frame = `{"jsonrpc":"2.0",${
+    id === undefined ? "" : `"id":${id},`
+  }"error":{"code":-32700,"message":"Parse error"}}\n`;
+  const named = id === undefined ? "without an id" : "with id null";
+
+  test(`Client fails the only request an error ${named} can mean (C5, S1-65, S1-66)`, async () => {
+    const { client, peer, log } = await meet();
+    const call = outcomeOf(client.request("tools/call", { name: "x" }));
+    const request = await peer.take("tools/call");
+    peer.write(frame);
+    const { error } = await call;
+    assert.ok(error instanceof InvalidResponseError && error.cause instanceof ProtocolError);
+    assert.equal(error.cause.code, -32700);
+    assert.equal((await peer.take("notifications/cancelled")).params?.requestId, request.id);
+    assert.deepEqual(log.lines[0]?.facts, { id: String(request.id), code: -32700 });
+    await client.close();
+  });
+
+  test(`Client fails nothing when an error ${named} can mean two requests, or none (C5, S1-67)`, async () => {
+    const { client, peer, log } = await meet();
+    peer.write(frame);
+    const calls = ["x", "y"].map((name) => client.request("tools/call", { name }, { onProgress: () => {} }));
+    const requests = [await peer.take("tools/call"), await peer.take("tools/call")];
+    peer.write(frame);
+    assert.equal(await stateOf(Promise.race(calls)), "pending");
+    // One that has had a frame is no candidate any more, so now the other one is.
+    peer.send({ method: "notifications/progress", params: { progressToken: requests[0]!.id, progress: 1 } });
+    peer.write(frame);
+    assert.ok((await outcomeOf(calls[1]!)).error instanceof InvalidResponseError);
+    peer.write(frame);
+    assert.equal(await stateOf(calls[0]!), "pending");
+    assert.equal(log.of("warn").length, 4);
+    peer.answer(requests[0]!);
+    await calls[0];
+    await client.close();
+  });
+}
+
+test("Client does not take an error without an id for an acknowledged listen stream (C5, S1-67)", async () => {
+  const { client, peer } = await meet();
+  const listening = client.listen({ toolsListChanged: true });
+  const { id } = await peer.take("subscriptions/listen");
+  peer.send({
+    method: "notifications/subscriptions/acknowledged",
+    params: {
+      notifications: { toolsListChanged: true },
+      _meta: { "io.modelcontextprotocol/subscriptionId": id },
+    },
+  });
+  await listening.acknowledged;
+  const call = outcomeOf(client.request("tools/list"));
+  await peer.take("tools/list");
+  peer.send({ id: null, error: { code: 1, message: "x" } });
+  assert.ok((await call).error instanceof InvalidResponseError);
+  assert.equal(await stateOf(listening.ended), "pending");
+  await client.close();
+});
+
+test("Client does not take an error without an id for a request in the queue (C5, S1-66)", async () => {
+  const { client, peer } = await meet();
+  peer.stopReading();
+  await client.notify("notifications/roots/list_changed");
+  const large = outcomeOf(client.request("x", { text: "x".repeat(2_000_000) }));
+  await settle();
+  const queued = client.request("tools/list");
+  peer.send({ id: null, error: { code: 1, message: "x" } });
+  assert.ok((await large).error instanceof InvalidResponseError);
+  peer.goOnReading();
+  peer.answer(await peer.take("tools/list"), { tools: [] });
+  await queued;
+  await client.close();
+});
+
+test("Client refuses a result of an unknown type, in the modern era only (C5)", async () => {
+  for (const legacy of [false, true]) {
+    const { client, peer } = await meet({ legacy });
+    const call = outcomeOf(client.request("tools/list"));
+    peer.answer(await peer.take("tools/list"), { resultType: "surprise", tools: [] });
+    const { error, value } = await call;
+    if (legacy) assert.deepEqual(value?.tools, []);
+    else assert.ok(error instanceof InvalidResponseError);
+    await client.close();
+  }
+});
+
+test("Client tells of text on stdout, at most 1 KiB of it, and stays (C6, B91, S2-12)", async () => {
+  for (const legacy of [false, true]) {
+    const stray: string[] = [];
+    const { client, peer, log } = await meet({ legacy, onStrayOutput: (text) => void stray.push(text) });
+    const lines = [
+      "\u001b[2mloading…\u001b[0m",
+      "🎉 up",
+      "[1,2]",
+      `"text"`,
+      "42",
+      "{}",
+      `{"level":"info"}`,
+      "y".repeat(5_000),
+    ];
+    const call = client.request("tools/list");
+    const request = await peer.take("tools/list");
+    peer.write(lines.join("\n") + "\n");
+    peer.answer(request, { tools: [] });
+    await call;
+    assert.deepEqual(stray.slice(0, -1), lines.slice(0, -1));
+    assert.ok(lines.at(-1)!.startsWith(stray.at(-1)!) && stray.at(-1)!.length <= 1_024);
+    assert.equal(log.of("warn").length, lines.length);
+    await client.close();
+  }
+});
+
+test("Client loses the frame that is glued to stray text, not the session (C6, S2-12)", async () => {
+  const stray: string[] = [];
+  const { client, peer, clock } = await meet({ onStrayOutput: (text) => void stray.push(text) });
+  const glued = outcomeOf(client.request("tools/list", {}, { timeoutMs: 50 }));
+  peer.write(
+    `starting…${JSON.stringify({ jsonrpc: "2.0", id: (await peer.take("tools/list")).id, result: {} })}\n`,
+  );
+  await settle();
+  assert.match(stray[0]!, /^starting…/);
+  await clock.advance(50);
+  assert.equal((await glued).error?.code, "request_timeout");
+  const next = client.request("tools/list");
+  peer.answer(await peer.take("tools/list"), { tools: [] });
+  await next;
+  await client.close();
+});
+
+test("Client logs nothing of a frame that it drops but its id and an error's code (C6, S1-70, S1-71)", async () => {
+  const { client, peer, log } = await meet({ limits: LIMITS });
+  const S = "SECRET";
+  const oddId = `${"i".repeat(100)}\u0007\n`;
+  peer.send(
+    { id: 901, result: { [S]: S } },
+    { id: 902, error: { code: -5, message: S, data: S } },
+    { id: null, error: { code: -6, message: S, data: S } },
+    { id: 903, method: S, params: { [S]: S } },
+    { method: "notifications/progress", params: { progressToken: 904, progress: 1, message: S } },
+    { method: S, params: { _meta: { "io.modelcontextprotocol/subscriptionId": 905 } } },
+    { id: oddId, result: {} },
+  );
+  peer.write(
+    `${S}\n{"jsonrpc":"2.0","id":906,"result":{"${S}":"${
+      S.repeat(500)
+    }"}}\n{"jsonrpc":"2.0","id":907,"${S}"}\n`,
+  );
+  peer.write(bytesOf(S, [0xff, 0x0a]));
+  await settle();
+  assert.equal(log.of("warn").length, 11);
+  for (const { level, message, facts } of log.lines) {
+    assert.equal(level, "warn");
+    assert.ok(message.startsWith("[mcp_router] dropped a frame: "), message);
+    assert.ok(!JSON.stringify([message, facts]).includes(S), JSON.stringify([message, facts]));
+  }
+  const ids = log.lines.map(({ facts }) => facts.id);
+  assert.deepEqual(ids, [
+    "901",
+    "902",
+    "none",
+    "903",
+    "904",
+    "905",
+    `"${"i".repeat(64)}…"`,
+    "none",
+    "906",
+    "907",
+    "none",
+  ]);
+  assert.deepEqual(log.lines.map(({ facts }) => facts.code), [
+    undefined,
+    -5,
+    -6,
+    ...Array(8).fill(undefined),
+  ]);
+  await client.close();
+});
+
+test("Client logs a cancellation from the server at debug level in its own scope (C6, S1-42)", async () => {
+  const { client, peer, log } = await meet();
+  client.listen({ toolsListChanged: true });
+  const { id } = await peer.take("subscriptions/listen");
+  peer.send({
+    method: "notifications/cancelled",
+    params: { requestId: id, reason: "server\u001b[2J shutdown" },
+  });
+  peer.send({ method: "notifications/cancelled", params: { requestId: [1] } }, {
+    method: "notifications/cancelled",
+  });
+  await settle();
+  assert.deepEqual(log.lines.map(({ level, message, facts }) => [level, message, facts]), [
+    ["debug", "[mcp_cancel] the server cancelled", { id: String(id), reason: "server [2J shutdown" }],
+    ["debug", "[mcp_cancel] the server cancelled", { id: "none", reason: undefined }],
+    ["debug", "[mcp_cancel] the server cancelled", { id: "none", reason: undefined }],
+  ]);
+  await client.close();
+});
+
+test("Client reads what peers write in their own ways (B01, B02, B03, B16)", async () => {
+  const { client, peer, log } = await meet();
+  const text = "é漢🎉\u2028\u2029\u0085\ufeff";
+  const frames = [
+    (body: string) => `${body}\r\n`,
+    (body: string) => `\ufeff${body}\n`,
+    (body: string) => `\n\r\n  \t\n\ufeff${body}\r\n`,
+  ];
+  for (const frame of frames) {
+    const call = client.request("tools/list");
+    const { id } = await peer.take("tools/list");
+    for (const byte of bytesOf(frame(JSON.stringify({ jsonrpc: "2.0", id, result: { text } })))) {
+      peer.write(Uint8Array.of(byte));
+    }
+    assert.equal((await call).text, text);
+  }
+  assert.deepEqual(log.lines, []);
+  await client.close();
+});

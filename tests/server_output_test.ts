@@ -1,0 +1,448 @@
+// What a request says while it runs (rule V10), the bounds of the output (V12), and its loss (V13).
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { LoggingLevel, Params } from "../messages.ts";
+import { CancelledError } from "../errors.ts";
+import { type RequestContext, Server } from "../server.ts";
+import { nextTurn, stateOf, waitUntil } from "./helpers.ts";
+import {
+  call,
+  Gate,
+  initialize,
+  legacy,
+  LogSink,
+  modern,
+  notification,
+  SLOW,
+  start,
+  steady,
+  textOf,
+} from "./server_helpers.ts";
+
+const PROGRESS = "notifications/progress";
+const LOG = "notifications/message";
+const LEVELS: LoggingLevel[] = [
+  "debug",
+  "info",
+  "notice",
+  "warning",
+  "error",
+  "critical",
+  "alert",
+  "emergency",
+];
+
+function atLevel(level: string): Params {
+  return { "io.modelcontextprotocol/logLevel": level };
+}
+
+test("Server sends progress only for a token, only rising, and before the response (V10)", async (t) => {
+  const session = start(t, {
+    tools: {
+      steps: {
+        call(_args, { progress }) {
+          for (const value of [-1, 0, 0.5, 0.5, 0.25, 3, 2, 10]) progress(value, 10, `at ${value}`);
+          return "done";
+        },
+      },
+    },
+  });
+  session.send(
+    call(1, "steps"),
+    call(2, "steps", {}, { progressToken: "abc" }),
+    call(3, "steps", {}, { progressToken: 0 }),
+    call(4, "steps", {}, { progressToken: 1.5 }),
+    call(5, "steps", {}, { progressToken: {} }),
+  );
+  await session.response(5);
+  const { messages } = session.transcript;
+  assert.deepEqual(messages.map(({ id, params }) => id ?? params.progressToken), [
+    1,
+    ...Array(5).fill("abc"),
+    2,
+    ...Array(5).fill(0),
+    3,
+    4,
+    5,
+  ]);
+  assert.deepEqual(messages[2], {
+    jsonrpc: "2.0",
+    method: PROGRESS,
+    params: { progressToken: "abc", progress: 0, total: 10, message: "at 0" },
+  });
+});
+
+test("Server sends nothing of a request after its response (V10)", async (t) => {
+  let context: RequestContext | undefined;
+  const session = start(t, {
+    tools: {
+      leak: {
+        call(_args, given) {
+          context = given;
+          return "done";
+        },
+      },
+    },
+  });
+  session.send(call(1, "leak", {}, { progressToken: 1, ...atLevel("debug") }));
+  await session.response(1);
+  context!.progress(1);
+  await context!.log("error", "late");
+  await context!.notify("x-late");
+  await assert.rejects(context!.requestInput("roots/list"), TypeError);
+  await session.settle();
+  assert.equal(session.transcript.messages.length, 1);
+});
+
+test("context.progress() refuses what is no number (V10)", async (t) => {
+  const session = start(t, {
+    handlers: {
+      "x/progress": (params, { progress }) => (progress(params.a as number, params.b as number), {}),
+    },
+    tools: { bad: { call: (_args, { progress }) => progress(NaN) } },
+  });
+  session.send(
+    modern(1, "x/progress", { a: "1" }),
+    modern(2, "x/progress", { a: 1, b: "2" }),
+    call(3, "bad", {}, { progressToken: 1 }),
+  );
+  for (const id of [1, 2]) assert.equal((await session.response(id)).error?.code, -32603);
+  assert.equal(
+    textOf(await session.response(3)),
+    `Cannot report progress: "progress" must be a finite number, got NaN`,
+  );
+});
+
+test("Server sends log messages at or above the level a request asks for, and none without (V10)", async (t) => {
+  const session = start(t, {
+    tools: {
+      log: {
+        async call(_args, { log }) {
+          for (const level of LEVELS) await log(level, { level }, "tester");
+          await log("emergency", undefined);
+          return "logged";
+        },
+      },
+    },
+  });
+  session.send(call(0, "log"));
+  await session.response(0);
+  assert.equal(session.transcript.messages.length, 1);
+  for (const [rank, level] of LEVELS.entries()) {
+    const before = session.transcript.messages.length;
+    session.send(call(level, "log", {}, atLevel(level)));
+    await session.response(level);
+    const heard = session.transcript.messages.slice(before, -1);
+    assert.deepEqual(heard.map(({ params }) => params.level), [...LEVELS.slice(rank), "emergency"]);
+    assert.deepEqual(heard[0], {
+      jsonrpc: "2.0",
+      method: LOG,
+      params: { level, logger: "tester", data: { level } },
+    });
+    assert.deepEqual(heard.at(-1)!.params, { level: "emergency", data: null });
+  }
+});
+
+test("Server logs for a legacy client at the level it has set, and none without the capability (V10)", async (t) => {
+  const tools = {
+    log: { call: (_args: unknown, { log }: RequestContext) => log("info", "x").then(() => "") },
+  };
+  const session = start(t, { tools });
+  const tool = (id: number) => legacy(id, "tools/call", { name: "log" });
+  session.send(initialize(1), tool(2), legacy(3, "logging/setLevel", { level: "error" }), tool(4));
+  await session.response(4);
+  assert.equal(session.transcript.notifications(LOG).length, 1);
+
+  const mute = start(t, { tools, capabilities: { logging: undefined } });
+  mute.send(
+    call(1, "log", {}, atLevel("debug")),
+    initialize(2),
+    legacy(3, "logging/setLevel", { level: "debug" }),
+  );
+  mute.send(tool(4));
+  await mute.response(4);
+  assert.equal((await mute.response(3)).error?.code, -32601);
+  assert.deepEqual(mute.transcript.notifications(LOG), []);
+});
+
+test("context.log() and context.notify() refuse what they must not send (V10)", async (t) => {
+  const refusals: string[] = [];
+  const session = start(t, {
+    tools: {
+      refuse: {
+        call(_args, { log, notify }) {
+          assert.throws(() => log("loud" as LoggingLevel, "x"), TypeError);
+          for (
+            const method of [PROGRESS, LOG, "notifications/cancelled", "notifications/tools/list_changed"]
+          ) {
+            assert.throws(() => notify(method), TypeError);
+            refusals.push(method);
+          }
+          return notify("x-own", { a: 1 }).then(() => "done");
+        },
+      },
+    },
+  });
+  session.send(call(1, "refuse"));
+  assert.equal(textOf(await session.response(1)), "done");
+  assert.equal(refusals.length, 4);
+  assert.deepEqual(session.transcript.messages[0], { jsonrpc: "2.0", method: "x-own", params: { a: 1 } });
+});
+
+test("Server keeps only the newest progress of a token while its output is full (V10)", async (t) => {
+  const session = start(t, {
+    limits: { maxQueuedBytes: 10_000 },
+    tools: {
+      flood: {
+        async call({ token }, { progress }) {
+          for (let step = 1; step <= 100_000; step++) progress(step, undefined, `${token}`);
+          await nextTurn();
+          for (let step = 100_001; step <= 200_000; step++) progress(step);
+          return "done";
+        },
+      },
+    },
+  });
+  session.stall();
+  session.send(call(1, "flood", {}, { progressToken: "a" }), call(2, "flood", {}, { progressToken: "b" }));
+  await session.settle();
+  session.resume();
+  await Promise.all([session.response(1), session.response(2)]);
+  for (const token of ["a", "b"]) {
+    const values = session.transcript.notifications(PROGRESS)
+      .filter(({ params }) => params.progressToken === token)
+      .map(({ params }) => params.progress);
+    assert.ok(values.length < 1_000, `${values.length} for ${token}`);
+    assert.equal(values.at(-1), 200_000);
+    assert.ok(values.every((value, index) => index === 0 || value > values[index - 1]));
+  }
+});
+
+test(
+  "A handler that waits for context.log() loses nothing, one that does not is bounded (V10)",
+  SLOW,
+  async (t) => {
+    const count = 20_000;
+    const session = start(t, {
+      limits: { maxQueuedBytes: 20_000 },
+      tools: {
+        patient: {
+          async call(_args, { log }) {
+            for (let line = 0; line < count; line++) await log("info", line);
+            return "done";
+          },
+        },
+        hasty: {
+          call(_args, { log }) {
+            for (let line = 0; line < count; line++) log("info", line);
+            return "done";
+          },
+        },
+      },
+    });
+    session.send(call("patient", "patient", {}, atLevel("debug")));
+    await session.response("patient");
+    const lines = session.transcript.notifications(LOG).map(({ params }) => params.data);
+    assert.deepEqual(lines, Array.from({ length: count }, (_, line) => line));
+
+    const before = session.transcript.bytes;
+    session.send(call("hasty", "hasty", {}, atLevel("debug")));
+    await session.response("hasty");
+    const written = session.transcript.bytes - before;
+    assert.ok(written > 20_000 && written < 60_000, `${written} bytes`);
+    assert.deepEqual(session.log.texts("warn"), [
+      '[mcp_stdio] the handler of "tools/call" does not wait for its messages: some were dropped',
+    ]);
+  },
+);
+
+test(
+  "Server begins no request while limits.maxQueuedBytes of output wait, and stops reading (V12)",
+  SLOW,
+  async (t) => {
+    let calls = 0;
+    const session = start(t, {
+      limits: { maxQueuedBytes: 100_000, maxQueuedRequests: 4 },
+      tools: {
+        big: {
+          call() {
+            calls++;
+            return "x".repeat(50_000);
+          },
+        },
+      },
+    });
+    session.stall();
+    session.send(...Array.from({ length: 200 }, (_, id) => call(id, "big")));
+    const begun = await steady(() => calls);
+    assert.ok(begun < 20, `${begun} have begun`);
+    session.resume();
+    await session.transcript.until(() => session.transcript.messages.length === 200, "all answers");
+    assert.equal(calls, 200);
+  },
+);
+
+test("Server holds back errors, too, while its output is full (V12)", SLOW, async () => {
+  const taken: number[] = [];
+  const line = new TextEncoder().encode('{"jsonrpc":"2.0","id":1,"method":"x/unknown"}\n{broken\n');
+  const readable = new ReadableStream<Uint8Array>({
+    pull: (controller) => {
+      taken.push(1);
+      // Without an end a server that never stops would never let the test go on.
+      if (taken.length < 5_000) controller.enqueue(line);
+      else controller.close();
+    },
+  }, { highWaterMark: 0 });
+  const stuck = new Gate();
+  const writable = new WritableStream<Uint8Array>({ write: () => stuck.opened });
+  const logger = new LogSink();
+  const server = new Server({
+    info: { name: "test", version: "1.0.0" },
+    limits: { maxQueuedBytes: 10_000 },
+    drainTimeoutMs: 10,
+    logger,
+  });
+  const running = server.run({ readable, writable });
+  await waitUntil(() => taken.length > 100);
+  assert.ok(await steady(() => taken.length) < 1_000);
+  server.stop();
+  assert.deepEqual(await running, { reason: "signal" });
+  assert.ok(logger.texts("warn").some((text) => text.includes("gave up writing")));
+  stuck.open();
+});
+
+test("Server never tears or mixes the lines of 50 handlers, whatever their size (V12)", SLOW, async (t) => {
+  const session = start(t, {
+    tools: {
+      mixed: {
+        async call({ size }, { progress, log }) {
+          for (let step = 1; step <= 20; step++) {
+            progress(step, 20, "p".repeat(Number(size) / 20));
+            await log("info", "l".repeat(step * 100));
+          }
+          return "x".repeat(Number(size));
+        },
+      },
+    },
+  });
+  const sizes = Array.from({ length: 50 }, (_, index) => 10 + index * index * 100);
+  session.send(
+    ...sizes.map((size, id) => call(id, "mixed", { size }, { progressToken: id, ...atLevel("debug") })),
+  );
+  for (const [id, size] of sizes.entries()) assert.equal(textOf(await session.response(id)).length, size);
+  assert.equal(session.transcript.notifications(LOG).length, 1_000);
+  assert.equal(session.transcript.rest, "");
+});
+
+test("Server ends quietly when its output is gone: handlers aborted, input cancelled (V13)", async (t) => {
+  const reasons: CancelledError[] = [];
+  const session = start(t, {
+    tools: {
+      wait: {
+        call: (_args, { signal }) => new Promise(() => signal.onabort = () => reasons.push(signal.reason)),
+      },
+      hello: { call: () => "hello" },
+    },
+  });
+  session.send(call(1, "wait"), call(2, "wait"));
+  await session.settle();
+  session.breakOutput();
+  session.send(call(3, "hello"));
+  await session.settle();
+  await session.clock.advance(1_000);
+  const end = await session.running;
+  assert.equal(end.reason, "output_failed");
+  assert.equal((end.error as { code?: string }).code, "EPIPE");
+  assert.equal(reasons.length, 2);
+  assert.ok(reasons.every((reason) => reason instanceof CancelledError && reason.serverShutdown));
+  assert.deepEqual(session.log.entries.map(({ level, text }) => [level, text]), [
+    ["info", "[mcp_stdio] the output is gone"],
+  ]);
+});
+
+test("Server notices a lost output while it drains, and waits for nobody (V13)", async (t) => {
+  const session = start(t, {
+    tools: {
+      wait: { call: (_args, { signal }) => new Promise(() => signal.onabort = () => {}) },
+      say: {
+        async call(_args, { signal }) {
+          await new Promise((resolve) => session.clock.setTimeout(() => resolve(undefined), 1_000));
+          return signal.aborted ? "" : "said";
+        },
+      },
+    },
+  });
+  session.send(call(1, "wait"), call(2, "say"));
+  await session.settle();
+  session.end();
+  session.breakOutput();
+  await session.clock.advance(1_200);
+  assert.equal(await stateOf(session.running), "fulfilled");
+  assert.deepEqual(await session.running, { reason: "eof" });
+});
+
+test("A handler that waits to send goes on when the output is gone (V13)", async (t) => {
+  const waiting = new Gate();
+  let wentOn = false;
+  const session = start(t, {
+    limits: { maxQueuedBytes: 1_000 },
+    tools: {
+      big: {
+        async call(_args, { log }) {
+          await log("info", "x".repeat(100_000));
+          waiting.open();
+          await log("info", "x".repeat(100_000));
+          await log("info", "x".repeat(100_000));
+          wentOn = true;
+          return "";
+        },
+      },
+    },
+  }, { capacityBytes: 1_000 });
+  session.stall();
+  session.send(call(1, "big", {}, atLevel("debug")));
+  await waiting.opened;
+  session.breakOutput();
+  await session.settle();
+  assert.equal((await session.running).reason, "output_failed");
+  await waitUntil(() => wentOn);
+});
+
+test("Server ends when its input fails, and answers what came before (V11)", async () => {
+  const logger = new LogSink();
+  const server = new Server({ info: { name: "test", version: "1.0.0" }, logger });
+  const failure = new Error("the disk is on fire");
+  const readable = new ReadableStream<Uint8Array>({
+    start(controller): void {
+      controller.enqueue(new TextEncoder().encode('{"jsonrpc":"2.0","id":1,"method":"ping"}\n'));
+    },
+    async pull(controller): Promise<void> {
+      await nextTurn();
+      controller.error(failure);
+    },
+  });
+  let written = "";
+  const writable = new WritableStream<Uint8Array>({
+    write(chunk): void {
+      written += new TextDecoder().decode(chunk);
+    },
+  });
+  assert.deepEqual(await server.run({ readable, writable }), { reason: "input_failed", error: failure });
+  assert.equal(written, '{"jsonrpc":"2.0","id":1,"result":{}}\n');
+  assert.deepEqual(logger.texts("warn"), ["[mcp_stdio] the input has failed"]);
+});
+
+test("Server holds no memory for a million notifications (V12)", SLOW, async (t) => {
+  let told = 0;
+  const session = start(t, { onNotification: () => told++ });
+  const lines = `${JSON.stringify(notification("notifications/x", { text: "some text" }))}\n`.repeat(10_000);
+  const chunk = new TextEncoder().encode(lines);
+  for (let round = 0; round < 100; round++) {
+    session.sendBytes(chunk);
+    if (round % 10 === 9) await session.settle();
+  }
+  await waitUntil(() => told === 1_000_000, { timeoutMs: 50_000 });
+  session.send(modern(1, "server/discover"));
+  await session.response(1);
+  assert.equal(session.transcript.messages.length, 1);
+});
