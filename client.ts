@@ -349,10 +349,13 @@ export interface Listening extends AsyncIterableIterator<ListenEvent, undefined>
 export class Client {
   readonly #core: ClientCore;
   readonly #settings: ClientSettings;
+  /** For requests without options. */
+  readonly #requestDefaults: CallSettings;
 
   private constructor(core: ClientCore, settings: ClientSettings) {
     this.#core = core;
     this.#settings = settings;
+    this.#requestDefaults = resolveRequest({}, settings);
   }
 
   /**
@@ -473,8 +476,9 @@ export class Client {
     params?: Params,
     options?: RequestOptions,
   ): Promise<Result>;
-  request(method: string, params: Params = {}, options: RequestOptions = {}): Promise<Result> {
-    return this.#core.request(method, params, resolveRequest(options, this.#settings));
+  request(method: string, params: Params = {}, options?: RequestOptions): Promise<Result> {
+    const settings = options === undefined ? this.#requestDefaults : resolveRequest(options, this.#settings);
+    return this.#core.request(method, params, settings);
   }
 
   /**

@@ -237,11 +237,7 @@ function toLineSink(controller: TransformStreamDefaultController<Line>): LineSin
 }
 
 function withLineFeed(frame: string | Uint8Array): Uint8Array {
-  if (typeof frame === "string") return new TextEncoder().encode(`${frame}\n`);
-  const bytes = new Uint8Array(frame.length + 1);
-  bytes.set(frame);
-  bytes[frame.length] = 0x0a;
-  return bytes;
+  return typeof frame === "string" ? new TextEncoder().encode(`${frame}\n`) : frame;
 }
 
 function byteLengthOf(chunk: Uint8Array): number {

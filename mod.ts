@@ -33,6 +33,10 @@
 
 export {
   type CacheHint,
+  type SdkServeOptions,
+  type SdkServer,
+  type SdkServerFactory,
+  type SdkTransport,
   serve,
   type ServeOptions,
   Server,
@@ -56,6 +60,34 @@ export {
   spawn,
   type SpawnOptions,
 } from "./client.ts";
+export {
+  type HostConfig,
+  type HostConfigDialect,
+  type HostConfigInput,
+  type HostConfigOptions,
+  type HostLaunch,
+  type HostLaunchOptions,
+  type HostServer,
+  type HostServerBase,
+  type InvalidHostServer,
+  launchAll,
+  type LaunchAllOptions,
+  type LaunchOutcome,
+  type LaunchRetryOptions,
+  parseHostConfig,
+  type ParseHostConfigOptions,
+  readHostConfig,
+  type ReadHostConfigOptions,
+  type RemoteHostServer,
+  type StdioHostServer,
+} from "./host_config.ts";
+export {
+  type SendOptions,
+  StdioClientTransport,
+  type StdioClientTransportOptions,
+  StdioServerTransport,
+  type StdioServerTransportOptions,
+} from "./sdk_transport.ts";
 export {
   type FramingOptions,
   type Line,

@@ -74,8 +74,19 @@ export interface ChildHandle {
   signal(signal: Signal, target: "child" | "group"): SignalOutcome;
   /** Whether a member of the group is left; also true for one that has ended and was not reaped. */
   groupAlive(): boolean;
-  /** Lets this process end although the child still runs. */
+  /** Lets this process end although the child still runs; a read of its output that is under way may still hold it. */
   unref(): void;
+}
+
+/** How to open the own standard streams. */
+export interface OpenStdioOptions {
+  /**
+   * Whether to take the channel away from descriptors 0 and 1, where the runtime and the system can: descriptor 1 then
+   * leads to stderr and descriptor 0 is at its end, also for native code and for processes that inherit them.
+   *
+   * @default {false}
+   */
+  readonly exclusive?: boolean | undefined;
 }
 
 /** The own standard streams, as the protocol channel. */
@@ -101,7 +112,7 @@ export interface RuntimeAdapter {
    */
   spawn(command: SpawnCommand): Promise<ChildHandle>;
   /** This process's stdin and stdout. Stdout stays open when the stream is closed. May be called once. */
-  openStdio(): OwnStdio;
+  openStdio(options?: OpenStdioOptions): OwnStdio;
   /** Sends to stderr, from now on, what code in this process writes to stdout by `console` or the runtime's own means. Returns what undoes it. */
   guardStdout(): () => void;
   /** Writes text to this process's stderr. */

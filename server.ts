@@ -31,8 +31,9 @@
 import type { Connection } from "./connection.ts";
 import { systemClock } from "./internal/clock.ts";
 import { checkDuration, checkPositiveInteger } from "./internal/options.ts";
-import { serveProcess } from "./internal/process/serve_process.ts";
+import { serveProcess, type ServeProcessSettings } from "./internal/process/serve_process.ts";
 import { detectRuntime } from "./internal/runtime/detect.ts";
+import type { SdkServer, SdkServerFactory, SdkTransport } from "./internal/sdk/sdk_shapes.ts";
 import { Definitions } from "./internal/server/definitions.ts";
 import { checkPublication } from "./internal/server/listen_streams.ts";
 import { Session } from "./internal/server/session.ts";
@@ -43,6 +44,7 @@ import { type Logger, stderrLogger } from "./logger.ts";
 import {
   type Implementation,
   LEGACY_PROTOCOL_VERSIONS,
+  MetaKey,
   MODERN_PROTOCOL_VERSIONS,
   type Params,
   type ServerCapabilities,
@@ -57,7 +59,7 @@ import type {
   ToolDefinitions,
 } from "./schema.ts";
 
-export type { RequestContext, RequestHandler };
+export type { RequestContext, RequestHandler, SdkServer, SdkServerFactory, SdkTransport };
 
 /** Schemas of tools by the tools' names; it lets each tool know its own argument types. */
 export type ToolSchemas = { [name: string]: unknown };
@@ -383,6 +385,24 @@ export interface ServeOptions {
   runtime?: RuntimeAdapter | undefined;
 }
 
+/** Options for {@linkcode serve} with servers of the official SDK. */
+export type SdkServeOptions =
+  & ServeOptions
+  & Pick<ServerOptions, "legacy" | "limits" | "drainTimeoutMs" | "logger" | "clock">;
+
+/**
+ * Makes this process a server on the official SDK: `factory` makes an `McpServer` or a `Server` for each era, when it is first
+ * asked for. Servers of SDK 1.x serve clients that begin with `initialize`; those of SDK 2.x both eras at once (rule K3).
+ *
+ * @example
+ * ```ts ignore
+ * import { McpServer } from "@modelcontextprotocol/server";
+ * import { serve } from "@mcp/stdio/server";
+ *
+ * await serve(() => new McpServer({ name: "weather", version: "1.0.0" }));
+ * ```
+ */
+export function serve(factory: SdkServerFactory, options?: SdkServeOptions): Promise<ServerEnd>;
 /**
  * Makes this process an MCP server on its stdin and stdout. Resolves when the client has gone and all is answered; the
  * process then ends by itself, or is ended after `lingerMs`.
@@ -400,21 +420,41 @@ export interface ServeOptions {
  * });
  * ```
  */
-export async function serve<Schemas extends ToolSchemas>(
+export function serve<Schemas extends ToolSchemas>(
   target: Server | (ServerOptions<Schemas> & ServeOptions),
-  options: ServeOptions = {},
+  options?: ServeOptions,
+): Promise<ServerEnd>;
+export async function serve<Schemas extends ToolSchemas>(
+  target: Server | (ServerOptions<Schemas> & ServeOptions) | SdkServerFactory,
+  options: SdkServeOptions = {},
 ): Promise<ServerEnd> {
+  if (typeof target === "function") return await serveFactory(target, options);
+  const given: SdkServeOptions = target instanceof Server ? options : { ...target as object, ...options };
+  // It is loaded while the server is made.
+  const runtime = given.runtime ?? detectRuntime();
   const server = target instanceof Server ? target : new Server(target);
-  const given: ServeOptions & ServerOptions = target instanceof Server
-    ? options as never
-    : { ...target, ...options } as never;
-  const { guardStdout = true, signals = true, uncaughtErrors = true, onClose } = given;
-  const { lingerMs = 1_000, parentCheckMs = Infinity, drainTimeoutMs = 10_000 } = given;
+  return await serveProcess(
+    server,
+    processSettings(given, runtime instanceof Promise ? await runtime : runtime),
+  );
+}
+
+async function serveFactory(factory: SdkServerFactory, options: SdkServeOptions): Promise<ServerEnd> {
+  const { legacy = "serve", limits = {}, drainTimeoutMs = 10_000 } = options;
+  checkDuration("drainTimeoutMs", drainTimeoutMs);
+  const settings = { limits: resolveLimits(limits), servesLegacy: legacy === "serve" };
+  const { serveSdk } = await import("./internal/sdk/serve_sdk.ts");
+  const process = processSettings(options, options.runtime ?? await detectRuntime());
+  return await serveSdk(factory, { ...process, ...settings, logger: toSafeLogger(process.logger) });
+}
+
+function processSettings(options: SdkServeOptions, runtime: RuntimeAdapter): ServeProcessSettings<ServerEnd> {
+  const { guardStdout = true, signals = true, uncaughtErrors = true, onClose } = options;
+  const { lingerMs = 1_000, parentCheckMs = Infinity, drainTimeoutMs = 10_000 } = options;
   checkDuration("lingerMs", lingerMs);
   checkDuration("parentCheckMs", parentCheckMs);
-  const runtime = given.runtime ?? await detectRuntime();
-  const { logger = stderrLogger, clock = systemClock } = given;
-  return await serveProcess(server, {
+  const { logger = stderrLogger, clock = systemClock } = options;
+  return {
     guardStdout,
     signals,
     uncaughtErrors,
@@ -425,7 +465,7 @@ export async function serve<Schemas extends ToolSchemas>(
     runtime,
     logger,
     clock,
-  });
+  };
 }
 
 function resolveSettings(
@@ -440,6 +480,7 @@ function resolveSettings(
   checkDuration("drainTimeoutMs", drainTimeoutMs);
   return {
     info,
+    resultMeta: { [MetaKey.serverInfo]: info },
     instructions,
     capabilities,
     handlers,

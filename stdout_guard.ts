@@ -3,8 +3,8 @@
  * `console` or the runtime's own means goes to stderr. `serve` does the same, but only from its call on, and an import may
  * print before.
  *
- * It exports nothing and lasts as long as the process. Writes to descriptor 1 by native code, by `fs.writeSync` or by
- * processes that inherit it cannot be caught.
+ * It exports nothing and lasts as long as the process. What native code, `fs.writeSync(1)` or a process that inherits
+ * descriptor 1 write is caught by `serve` only, and not everywhere: the README has a table.
  *
  * @example The first import of a server
  * ```ts ignore

@@ -13,6 +13,12 @@ export function createDeferred<T = void>(): Deferred<T> {
     resolve = onResolve;
     reject = onReject;
   });
-  promise.catch(() => {});
-  return { promise, resolve, reject };
+  return {
+    promise,
+    resolve,
+    reject: (error) => {
+      promise.catch(() => {});
+      reject(error);
+    },
+  };
 }

@@ -192,8 +192,8 @@ export class RawId {
 }
 
 /**
- * One message, or one legacy batch, as compact JSON without a line feed: text, or bytes when it is so large that its
- * length in bytes had to be measured.
+ * One message, or one legacy batch, as compact JSON: text without a line feed, or bytes with it when it is so large that
+ * its length in bytes had to be measured.
  *
  * @throws {FrameError} If it is too long or no JSON value.
  */
@@ -204,8 +204,8 @@ export function encodeMessage(
   const text = stringify(message);
   // A UTF-16 code unit takes at most three bytes.
   if (text.length * 3 <= maxLineBytes) return text;
-  const bytes = text.length <= maxLineBytes ? encoder.encode(text) : undefined;
-  if (bytes === undefined || bytes.length > maxLineBytes) {
+  const bytes = text.length <= maxLineBytes ? encoder.encode(`${text}\n`) : undefined;
+  if (bytes === undefined || bytes.length > maxLineBytes + 1) {
     const state = `it is longer than ${maxLineBytes} bytes`;
     throw new FrameError("frame_too_long", `Cannot write the message: ${state}`, {
       limitBytes: maxLineBytes,

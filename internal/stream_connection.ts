@@ -5,6 +5,7 @@ import type { ByteStreams } from "../runtime.ts";
 import { createDeferred } from "./deferred.ts";
 import { WriteBuffer } from "./framing/write_buffer.ts";
 import { encodeMessage, MessageDecoder } from "./message_codec.ts";
+import { type ByteInput, type ByteOutput, openChannel } from "./runtime/byte_streams.ts";
 
 /** What a {@linkcode StreamConnection} is bound by; all of it is required. */
 export interface ConnectionSettings {
@@ -24,8 +25,8 @@ const MAX_BATCH_BYTES = 1_048_576;
  * happens to one direction does not touch the other: the owner decides.
  */
 export class StreamConnection implements Connection {
-  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
-  readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
+  readonly #input: ByteInput;
+  readonly #output: ByteOutput;
   readonly #decoder: MessageDecoder;
   readonly #buffer: WriteBuffer;
   readonly #maxLineBytes: number;
@@ -43,13 +44,9 @@ export class StreamConnection implements Connection {
   #bytesRead = 0;
 
   constructor(streams: ByteStreams, settings: ConnectionSettings) {
-    this.#reader = streams.readable.getReader();
-    try {
-      this.#writer = streams.writable.getWriter();
-    } catch (error) {
-      this.#reader.releaseLock();
-      throw error;
-    }
+    const { input, output } = openChannel(streams);
+    this.#input = input;
+    this.#output = output;
     this.#decoder = new MessageDecoder(settings);
     this.#maxLineBytes = settings.maxLineBytes;
     this.#buffer = new WriteBuffer(
@@ -58,7 +55,7 @@ export class StreamConnection implements Connection {
       () => closedError("local", "the message was withdrawn", false),
     );
     this.closed = new Promise((resolve) => this.#resolveClosed = resolve);
-    this.#writer.closed.catch((error) => this.#outputFailed(error));
+    this.#output.failed?.catch((error) => this.#outputFailed(error));
   }
 
   /** Resolves with the first bytes that were read. */
@@ -98,10 +95,10 @@ export class StreamConnection implements Connection {
     this.#waitingForInput = true;
     try {
       while (!this.#inputEnded) {
-        const { done, value } = await this.#reader.read();
-        this.#bytesRead += value?.length ?? 0;
-        if (this.#bytesRead > 0) this.#firstInput.resolve();
-        const batch = done ? this.#endInput() : this.#decoder.push(value);
+        const bytes = await this.#input.read();
+        if (this.#bytesRead === 0 && bytes !== undefined) this.#firstInput.resolve();
+        this.#bytesRead += bytes?.length ?? 0;
+        const batch = bytes === undefined ? this.#endInput() : this.#decoder.push(bytes);
         if (batch.length > 0) return batch;
       }
     } catch (error) {
@@ -131,7 +128,7 @@ export class StreamConnection implements Connection {
 
   cancelInput(reason?: unknown): void {
     this.#inputCancelled = true;
-    this.#reader.cancel(reason).catch((error) => this.#inputError ??= error);
+    this.#input.cancel(reason).catch((error) => this.#inputError ??= error);
   }
 
   close(): Promise<void> {
@@ -149,12 +146,12 @@ export class StreamConnection implements Connection {
     this.#settle({ kind: "local" }, reason);
     this.cancelInput(reason);
     // The stream may wait for a write that never ends; nobody waits for it.
-    this.#writer.abort(reason).catch(() => {});
+    this.#output.abort(reason).catch(() => {});
   }
 
   async #write(bytes: Uint8Array): Promise<void> {
     try {
-      await this.#writer.write(bytes);
+      await this.#output.write(bytes);
     } catch (error) {
       this.#outputFailed(error);
       throw error;
@@ -165,7 +162,7 @@ export class StreamConnection implements Connection {
     await this.#buffer.flushed();
     if (this.#end !== undefined) return;
     try {
-      await this.#writer.close();
+      await this.#output.close();
     } catch (error) {
       this.#outputFailed(error);
     }

@@ -1,11 +1,7 @@
 // Proves the layers of CONTRIBUTING.md from the import lines: imports go down only, and one folder names runtimes.
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
 import { test } from "node:test";
-import { fileURLToPath } from "node:url";
-
-const ROOT = findRoot(dirname(fileURLToPath(import.meta.url)));
+import { importsOf, listSources, readCode } from "./_sources.ts";
 
 /** Rows from the bottom up; a file imports from its own row's folder or from lower rows. */
 const ROWS: ReadonlyArray<readonly RegExp[]> = [
@@ -89,33 +85,4 @@ test("the source can be stripped: no enum, namespace, parameter property or usin
 
 function rowOf(file: string): number {
   return ROWS.findIndex((row) => row.some((pattern) => pattern.test(file)));
-}
-
-/** The files of ours that a file imports, as paths from the root. */
-function importsOf(file: string): string[] {
-  return [...readCode(file).matchAll(/(?:from|import\()\s*"(\.[^"]+)"/g)]
-    .map(([, path]) => relative(ROOT, join(ROOT, dirname(file), path!)).replaceAll("\\", "/"));
-}
-
-/** A file's text without comments, in which everything may be named. */
-function readCode(file: string): string {
-  return readFileSync(join(ROOT, file), "utf8").replaceAll(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm, "");
-}
-
-function listSources(): string[] {
-  const roots = readdirSync(ROOT).filter((name) => name.endsWith(".ts"));
-  const internals = readdirSync(join(ROOT, "internal"), { recursive: true, encoding: "utf8" })
-    .filter((name) => name.endsWith(".ts"))
-    .map((name) => `internal/${name.replaceAll("\\", "/")}`);
-  return [...roots, ...internals];
-}
-
-/** The folder with deno.json: the sources are looked at, also when this file runs from the build. */
-function findRoot(folder: string): string {
-  try {
-    readFileSync(join(folder, "deno.json"));
-    return folder;
-  } catch {
-    return findRoot(dirname(folder));
-  }
 }

@@ -490,7 +490,10 @@ test("MessageDecoder holds nothing of what it has given (F8)", { timeout: 60_000
 });
 
 function textOfFrame(frame: string | Uint8Array): string {
-  return typeof frame === "string" ? frame : textOf(frame);
+  if (typeof frame === "string") return frame;
+  const text = textOf(frame);
+  assert.ok(text.endsWith("\n"), "bytes have their line feed");
+  return text.slice(0, -1);
 }
 
 /** A value of any kind in the place of a message: what the encoder must take or refuse. */
@@ -551,7 +554,7 @@ test("encodeMessage() takes exactly the limit in bytes and refuses one more (F10
     for (const count of [1, 10, 33, 34, 35, 1_000]) {
       const message = { jsonrpc: "2.0", method: unit.repeat(count) } as const;
       const { length } = bytesOf(JSON.stringify(message));
-      assert.equal(bytesOf(encodeMessage(message, length)).length, length);
+      assert.equal(bytesOf(textOfFrame(encodeMessage(message, length))).length, length);
       assert.equal(textOfFrame(encodeMessage(message, length)), JSON.stringify(message));
       assert.equal(textOfFrame(encodeMessage(message, 3 * length)), JSON.stringify(message));
       assert.throws(

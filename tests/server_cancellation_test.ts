@@ -17,7 +17,7 @@ import {
 
 const LOG_ALL = { "io.modelcontextprotocol/logLevel": "debug" };
 
-test("Server writes nothing for a cancelled request, whatever its handler does (V3)", async (t) => {
+test("Server writes nothing for a cancelled request, whatever its handler does (V3, B46)", async (t) => {
   const gate = new Gate();
   const endings: Record<string, () => unknown> = {
     result: () => "late",

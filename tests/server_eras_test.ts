@@ -203,20 +203,35 @@ test('Server with legacy: "reject" answers initialize with -32022, names its ver
   assert.equal(textOf(await session.response(5)), "hello");
 });
 
-test("Server answers whatever comes before a handshake, and lives on (V7)", async (t) => {
+test("Server answers whatever comes before a handshake, and lives on (V7, B45)", async (t) => {
+  const first = [
+    notification("notifications/initialized"),
+    notification("x/unknown"),
+    legacy(1, "server/discover"),
+    modern(1, "server/discover"),
+    legacy(1, "x/unknown"),
+    modern(1, "x/unknown"),
+    legacy(1, "ping"),
+    modern(1, "ping"),
+    legacy(1, "tools/list"),
+  ];
+  // There is no server for the legacy era alone.
   for (const era of ["serve", "reject"] as const) {
-    const session = start(t, { ...hello, legacy: era });
-    session.send(
-      notification("notifications/initialized"),
-      legacy(1, "server/discover"),
-      legacy(2, "x/unknown"),
-      legacy(3, "ping"),
-      legacy(4, "tools/list"),
-      call(5, "hello"),
-    );
-    assert.equal(textOf(await session.response(5)), "hello");
-    const codes = [1, 2, 3, 4].map((id) => session.transcript.responsesTo(id)[0]!.error?.code);
-    assert.deepEqual(codes, [-32602, -32602, era === "serve" ? undefined : -32602, -32602]);
+    const codes: unknown[] = [];
+    for (const message of first) {
+      const session = start(t, { ...hello, legacy: era });
+      session.send(message);
+      if ("id" in message) codes.push((await session.response(1)).error?.code);
+      await session.settle();
+      assert.equal(session.transcript.messages.length, "id" in message ? 1 : 0);
+      // Then a session as any other.
+      session.send(initialize(2), modern(3, "server/discover"), call(4, "hello"));
+      assert.equal((await session.response(2)).error?.code, era === "serve" ? undefined : -32022);
+      assert.equal((await session.response(3)).error, undefined);
+      assert.equal(textOf(await session.response(4)), "hello");
+    }
+    const ping = era === "serve" ? undefined : -32602;
+    assert.deepEqual(codes, [-32602, undefined, -32602, -32601, ping, -32601, -32602]);
   }
 });
 

@@ -1,13 +1,18 @@
 // Lines that are no request, and ids as they come (rules V5 and F9): each is answered as it must be, and ends nothing.
+//
+// B21 also asks for a policy "ignore" and for the line in an error hook. There is one policy, to answer; and the logger is
+// told of a bad line, but not its content, which can be anybody's secret.
 import assert from "node:assert/strict";
+import process from "node:process";
 import { test } from "node:test";
 import type { RequestId } from "../messages.ts";
+import { Server } from "../server.ts";
 import { bytesOf } from "./helpers.ts";
 import { call, cancel, Gate, legacy, modern, start, textOf } from "./server_helpers.ts";
 
 const hello = { tools: { hello: { call: () => "hello" } } };
 
-test("Server answers a line of bad UTF-8 or bad JSON once, with -32700 and id null (V5)", async (t) => {
+test("Server answers a line of bad UTF-8 or bad JSON once, with -32700 and id null (V5, B21)", async (t) => {
   const session = start(t, hello);
   const cases: Array<string | Uint8Array> = [
     bytesOf([0xff, 0xfe], "\n"),
@@ -31,7 +36,7 @@ test("Server answers a line of bad UTF-8 or bad JSON once, with -32700 and id nu
   assert.equal(session.log.texts("warn").length, cases.length);
 });
 
-test("Server answers JSON that is no request with -32600 and the id, if there is one (V5)", async (t) => {
+test("Server answers JSON that is no request with -32600 and the id, if there is one (V5, B19)", async (t) => {
   const session = start(t, hello);
   const cases: Array<[line: string, id: RequestId | null]> = [
     ['{"jsonrpc":"2.0","id":8}', 8],
@@ -185,10 +190,31 @@ test("Server does not care how its input is cut, or about empty chunks (V5)", as
     session.sendBytes(new Uint8Array(0));
   }
   assert.equal(textOf(await session.response("é漢😀")), "hello");
-  for (let chunk = 0; chunk < 1_000; chunk++) session.sendBytes(new Uint8Array(0));
-  session.send(call(2, "hello"));
-  await session.response(2);
   session.send(cancel("é漢😀"));
   session.end();
   await session.running;
+});
+
+test("Server does not spin on reads that give nothing (V5, B20)", async () => {
+  let answers = "";
+  const chunks = [...Array.from({ length: 1_000 }, () => ""), `${JSON.stringify(call(1, "hello"))}\n`];
+  const readable = new ReadableStream<Uint8Array>({
+    pull(controller): void {
+      const chunk = chunks.shift();
+      if (chunk === undefined) controller.close();
+      else controller.enqueue(bytesOf(chunk));
+    },
+  });
+  const writable = new WritableStream<Uint8Array>({
+    write(chunk): void {
+      answers += new TextDecoder().decode(chunk);
+    },
+  });
+  const server = new Server({ info: { name: "test", version: "1.0.0" }, ...hello });
+  const before = process.cpuUsage();
+  assert.deepEqual(await server.run({ readable, writable }), { reason: "eof" });
+  const { user, system } = process.cpuUsage(before);
+  assert.equal(answers.match(/"text":"hello"/g)?.length, 1);
+  // 50 ms on a quiet machine.
+  assert.ok(user + system < 200_000, `${user + system} µs`);
 });

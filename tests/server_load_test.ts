@@ -201,7 +201,7 @@ test("A million notifications leave no trace in memory (V12)", MEMORY, async (t)
 });
 
 test(
-  "50 handlers answer 2 MiB each to a slow reader: whole lines, bounded memory (V12)",
+  "50 handlers answer 2 MiB each to a slow reader: whole lines, bounded memory (V12, B43)",
   MEMORY,
   async (t) => {
     const server = startEverything(t);

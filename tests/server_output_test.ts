@@ -1,10 +1,9 @@
-// What a request says while it runs (rule V10), the bounds of the output (V12), and its loss (V13).
+// What a request says while it runs (rule V10), and the bounds of the output (V12). Its loss is in server_lost_test.ts.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { LoggingLevel, Params } from "../messages.ts";
-import { CancelledError } from "../errors.ts";
 import { type RequestContext, Server } from "../server.ts";
-import { nextTurn, stateOf, waitUntil } from "./helpers.ts";
+import { nextTurn, waitUntil } from "./helpers.ts";
 import {
   call,
   Gate,
@@ -311,126 +310,32 @@ test("Server holds back errors, too, while its output is full (V12)", SLOW, asyn
   stuck.open();
 });
 
-test("Server never tears or mixes the lines of 50 handlers, whatever their size (V12)", SLOW, async (t) => {
-  const session = start(t, {
-    tools: {
-      mixed: {
-        async call({ size }, { progress, log }) {
-          for (let step = 1; step <= 20; step++) {
-            progress(step, 20, "p".repeat(Number(size) / 20));
-            await log("info", "l".repeat(step * 100));
-          }
-          return "x".repeat(Number(size));
+test(
+  "Server never tears or mixes the lines of 50 handlers, whatever their size (V12, B43)",
+  SLOW,
+  async (t) => {
+    const session = start(t, {
+      tools: {
+        mixed: {
+          async call({ size }, { progress, log }) {
+            for (let step = 1; step <= 20; step++) {
+              progress(step, 20, "p".repeat(Number(size) / 20));
+              await log("info", "l".repeat(step * 100));
+            }
+            return "x".repeat(Number(size));
+          },
         },
       },
-    },
-  });
-  const sizes = Array.from({ length: 50 }, (_, index) => 10 + index * index * 100);
-  session.send(
-    ...sizes.map((size, id) => call(id, "mixed", { size }, { progressToken: id, ...atLevel("debug") })),
-  );
-  for (const [id, size] of sizes.entries()) assert.equal(textOf(await session.response(id)).length, size);
-  assert.equal(session.transcript.notifications(LOG).length, 1_000);
-  assert.equal(session.transcript.rest, "");
-});
-
-test("Server ends quietly when its output is gone: handlers aborted, input cancelled (V13)", async (t) => {
-  const reasons: CancelledError[] = [];
-  const session = start(t, {
-    tools: {
-      wait: {
-        call: (_args, { signal }) => new Promise(() => signal.onabort = () => reasons.push(signal.reason)),
-      },
-      hello: { call: () => "hello" },
-    },
-  });
-  session.send(call(1, "wait"), call(2, "wait"));
-  await session.settle();
-  session.breakOutput();
-  session.send(call(3, "hello"));
-  await session.settle();
-  await session.clock.advance(1_000);
-  const end = await session.running;
-  assert.equal(end.reason, "output_failed");
-  assert.equal((end.error as { code?: string }).code, "EPIPE");
-  assert.equal(reasons.length, 2);
-  assert.ok(reasons.every((reason) => reason instanceof CancelledError && reason.serverShutdown));
-  assert.deepEqual(session.log.entries.map(({ level, text }) => [level, text]), [
-    ["info", "[mcp_stdio] the output is gone"],
-  ]);
-});
-
-test("Server notices a lost output while it drains, and waits for nobody (V13)", async (t) => {
-  const session = start(t, {
-    tools: {
-      wait: { call: (_args, { signal }) => new Promise(() => signal.onabort = () => {}) },
-      say: {
-        async call(_args, { signal }) {
-          await new Promise((resolve) => session.clock.setTimeout(() => resolve(undefined), 1_000));
-          return signal.aborted ? "" : "said";
-        },
-      },
-    },
-  });
-  session.send(call(1, "wait"), call(2, "say"));
-  await session.settle();
-  session.end();
-  session.breakOutput();
-  await session.clock.advance(1_200);
-  assert.equal(await stateOf(session.running), "fulfilled");
-  assert.deepEqual(await session.running, { reason: "eof" });
-});
-
-test("A handler that waits to send goes on when the output is gone (V13)", async (t) => {
-  const waiting = new Gate();
-  let wentOn = false;
-  const session = start(t, {
-    limits: { maxQueuedBytes: 1_000 },
-    tools: {
-      big: {
-        async call(_args, { log }) {
-          await log("info", "x".repeat(100_000));
-          waiting.open();
-          await log("info", "x".repeat(100_000));
-          await log("info", "x".repeat(100_000));
-          wentOn = true;
-          return "";
-        },
-      },
-    },
-  }, { capacityBytes: 1_000 });
-  session.stall();
-  session.send(call(1, "big", {}, atLevel("debug")));
-  await waiting.opened;
-  session.breakOutput();
-  await session.settle();
-  assert.equal((await session.running).reason, "output_failed");
-  await waitUntil(() => wentOn);
-});
-
-test("Server ends when its input fails, and answers what came before (V11)", async () => {
-  const logger = new LogSink();
-  const server = new Server({ info: { name: "test", version: "1.0.0" }, logger });
-  const failure = new Error("the disk is on fire");
-  const readable = new ReadableStream<Uint8Array>({
-    start(controller): void {
-      controller.enqueue(new TextEncoder().encode('{"jsonrpc":"2.0","id":1,"method":"ping"}\n'));
-    },
-    async pull(controller): Promise<void> {
-      await nextTurn();
-      controller.error(failure);
-    },
-  });
-  let written = "";
-  const writable = new WritableStream<Uint8Array>({
-    write(chunk): void {
-      written += new TextDecoder().decode(chunk);
-    },
-  });
-  assert.deepEqual(await server.run({ readable, writable }), { reason: "input_failed", error: failure });
-  assert.equal(written, '{"jsonrpc":"2.0","id":1,"result":{}}\n');
-  assert.deepEqual(logger.texts("warn"), ["[mcp_stdio] the input has failed"]);
-});
+    });
+    const sizes = Array.from({ length: 50 }, (_, index) => 10 + index * index * 100);
+    session.send(
+      ...sizes.map((size, id) => call(id, "mixed", { size }, { progressToken: id, ...atLevel("debug") })),
+    );
+    for (const [id, size] of sizes.entries()) assert.equal(textOf(await session.response(id)).length, size);
+    assert.equal(session.transcript.notifications(LOG).length, 1_000);
+    assert.equal(session.transcript.rest, "");
+  },
+);
 
 test("Server holds no memory for a million notifications (V12)", SLOW, async (t) => {
   let told = 0;

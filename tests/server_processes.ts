@@ -58,6 +58,21 @@ export function startProcess(t: TestContext, name: string, options: StartOptions
   return server;
 }
 
+/** Starts a server from a shell, which arranges its descriptors; `"$@"` is the server. */
+export function startInShell(
+  t: TestContext,
+  name: string,
+  script: string,
+  args: readonly string[] = [],
+): ServerProcess {
+  const server = new ServerProcess(spawn("sh", ["-c", script, "sh", ...commandOf(name, args)]));
+  t.after(async () => {
+    server.kill("SIGKILL");
+    await server.exited;
+  });
+  return server;
+}
+
 /** A running server. Everything it writes is read and checked, unless reading is paused. */
 export class ServerProcess {
   readonly child: ChildProcess;
@@ -173,12 +188,12 @@ export class ServerProcess {
   rss(): number {
     return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${this.pid}/status`, "utf8"))?.[1]) / 1_024;
   }
+}
 
-  /** How much time it has spent on a processor, in milliseconds; Linux only. */
-  cpuMs(): number {
-    const fields = readFileSync(`/proc/${this.pid}/stat`, "utf8").split(") ")[1]!.split(" ");
-    return (Number(fields[11]) + Number(fields[12])) * 10;
-  }
+/** How much time a process has spent on a processor, in milliseconds; Linux only. */
+export function cpuMs(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]!.split(" ");
+  return (Number(fields[11]) + Number(fields[12])) * 10;
 }
 
 /** Whether a process is there. */

@@ -115,6 +115,18 @@ test("WriteBuffer.enqueue() lets frames wait for the write in flight and sends t
   assert.equal(buffer.idle, true);
 });
 
+test("WriteBuffer.enqueue() writes at once when enough for a write has come", async () => {
+  const { sink, buffer } = setUp({ maxBatchBytes: 100_000 });
+  buffer.enqueue("x".repeat(4_000));
+  assert.equal(sink.writes.length, 0);
+  buffer.enqueue("y".repeat(5_000));
+  assert.deepEqual(sink.writes.map(({ length }) => length), [9_002]);
+  buffer.enqueue("z".repeat(9_000));
+  assert.equal(sink.writes.length, 1, "one write is in flight at a time");
+  await sink.accept();
+  assert.deepEqual(sink.writes.map(({ length }) => length), [9_002, 9_001]);
+});
+
 test("WriteBuffer.enqueue() has one write in flight at any time and keeps the order", async () => {
   const { sink, buffer } = setUp({ maxBatchBytes: 50 });
   const random = createRandom(3);
@@ -122,7 +134,7 @@ test("WriteBuffer.enqueue() has one write in flight at any time and keeps the or
   for (let round = 0; round < 2_000; round++) {
     const text = `${round}${random.oneIn(20) ? "x".repeat(random.below(200)) : ""}`;
     texts.push(text);
-    buffer.enqueue(random.oneIn(2) ? text : bytesOf(text));
+    buffer.enqueue(random.oneIn(2) ? text : bytesOf(`${text}\n`));
     if (random.oneIn(10)) await Promise.resolve();
     assert.ok(sink.underWay <= 1);
     if (sink.underWay === 1 && random.oneIn(30)) await sink.accept();
@@ -134,7 +146,7 @@ test("WriteBuffer.enqueue() has one write in flight at any time and keeps the or
 
 test("WriteBuffer.enqueue() ends a batch at its size, but never inside a frame", async () => {
   const { sink, buffer } = setUp({ maxBatchBytes: 10 });
-  for (const text of ["12345", "67890", "1", "x".repeat(30), "2", bytesOf("y".repeat(30)), "3"]) {
+  for (const text of ["12345", "67890", "1", "x".repeat(30), "2", bytesOf(`${"y".repeat(29)}\n`), "3"]) {
     buffer.enqueue(text);
   }
   await nextTurn();
@@ -144,14 +156,14 @@ test("WriteBuffer.enqueue() ends a batch at its size, but never inside a frame",
     "1\n",
     `${"x".repeat(30)}\n`,
     "2\n",
-    `${"y".repeat(30)}\n`,
+    `${"y".repeat(29)}\n`,
     "3\n",
   ]);
 });
 
-test("WriteBuffer.enqueue() joins text and bytes as UTF-8, each with one LF", async () => {
+test("WriteBuffer.enqueue() joins text, which it gives a LF each, and bytes, which have one", async () => {
   const { sink, buffer } = setUp();
-  for (const content of ["é", bytesOf("日本"), "😀", bytesOf("\u2028")]) buffer.enqueue(content);
+  for (const content of ["é", bytesOf("日本\n"), "😀", bytesOf("\u2028\n")]) buffer.enqueue(content);
   await nextTurn();
   assert.deepEqual(sink.writes, ["é\n日本\n😀\n\u2028\n"]);
 });

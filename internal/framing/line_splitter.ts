@@ -11,6 +11,15 @@ const FIRST_BLOCK_BYTES = 4_096;
 const LARGEST_BLOCK_BYTES = 65_536;
 const PREVIEW_BYTES = 1_024;
 
+const REPLACEMENT_CHARACTER = "\ufffd";
+
+/**
+ * The decoder that replaces what is no UTF-8 is faster than the strict one, on Deno by ten times; that is asked only where
+ * something may have been replaced.
+ */
+const tolerantDecoder = new TextDecoder("utf-8", { ignoreBOM: true });
+const strictDecoder = new TextDecoder("utf-8", { ignoreBOM: true, fatal: true });
+
 /** Takes what a {@linkcode LineSplitter} finds, in order. */
 export interface LineSink {
   /** A line's text, without its line feed; a carriage return, a byte order mark and blank lines are left in. */
@@ -26,7 +35,6 @@ export interface LineSink {
 export class LineSplitter {
   readonly #maxLineBytes: number;
   readonly #sink: LineSink;
-  readonly #decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   /** The unfinished line, as blocks. The last one may be `#block`, filled up to `#blockLength`. */
   #blocks: Uint8Array[] = [];
   #block: Uint8Array | undefined;
@@ -73,7 +81,7 @@ export class LineSplitter {
   /** Lines that begin and end inside one chunk: decoded in one go, one by one only if there is a reason. */
   #wholeLines(bytes: Uint8Array): void {
     if (bytes.length <= this.#maxLineBytes) {
-      const text = this.#decode(bytes);
+      const text = decode(bytes);
       if (text !== undefined) {
         for (const line of text.split("\n")) this.#sink.line(line);
         return;
@@ -93,7 +101,7 @@ export class LineSplitter {
       this.#sink.fault(toFault("too_long", this.#limitDetail(), scanFrame(bytes), bytes));
       return;
     }
-    const text = this.#decode(bytes);
+    const text = decode(bytes);
     if (text !== undefined) this.#sink.line(text);
     else this.#sink.fault(toFault("invalid_utf8", "the line is not valid UTF-8", scanFrame(bytes), bytes));
   }
@@ -186,13 +194,16 @@ export class LineSplitter {
   #limitDetail(): string {
     return `the line is longer than ${this.#maxLineBytes} bytes`;
   }
+}
 
-  #decode(bytes: Uint8Array): string | undefined {
-    try {
-      return this.#decoder.decode(bytes);
-    } catch {
-      return undefined; // Bad UTF-8: the caller makes a fault of the line it stands in.
-    }
+/** Bytes as text; undefined if they are no UTF-8. */
+function decode(bytes: Uint8Array): string | undefined {
+  const text = tolerantDecoder.decode(bytes);
+  if (!text.includes(REPLACEMENT_CHARACTER)) return text;
+  try {
+    return strictDecoder.decode(bytes);
+  } catch {
+    return undefined; // The caller makes a fault of the line it stands in.
   }
 }
 

@@ -3,8 +3,11 @@ import { createDeferred, type Deferred } from "../deferred.ts";
 
 const encoder = new TextEncoder();
 
-/** With this much waiting there is no gain in waiting for more. */
-const FLUSH_AT_BYTES = 65_536;
+/**
+ * With this much waiting it goes out at once, in the middle of a turn: the other side works on it meanwhile. Less would cost
+ * more in writes than that gains, more leaves one side idle while the other works.
+ */
+const FLUSH_AT_BYTES = 8_192;
 
 /** Settings of a {@linkcode WriteBuffer}. */
 export interface WriteBufferSettings {
@@ -18,7 +21,7 @@ type FrameState = "queued" | "begun" | "accepted" | "failed";
 
 /** One frame in the buffer: its content, and a promise only for those who ask. */
 class QueuedFrame implements Outgoing {
-  /** Emptied once it is on its way. */
+  /** Text without its line feed, or bytes with it; emptied once it is on its way. */
   content: string | Uint8Array;
   readonly #buffer: WriteBuffer;
   #state: FrameState = "queued";
@@ -73,7 +76,8 @@ class QueuedFrame implements Outgoing {
 
 /**
  * Frames on their way to a byte sink. One write is in flight at a time; what is queued meanwhile goes out with the next
- * one. The first frame after a pause is written at the end of the turn, so that a burst costs one write.
+ * one. The first frame after a pause is written at the end of the turn, or when enough has come for a write of its own, so
+ * that a burst costs a write or two.
  */
 export class WriteBuffer {
   readonly #write: (bytes: Uint8Array) => Promise<void>;
@@ -119,7 +123,7 @@ export class WriteBuffer {
     return this.#size === 0 && this.#inFlight.length === 0;
   }
 
-  /** Queues a frame without its line feed. After {@linkcode fail} it fails at once. */
+  /** Queues a frame: text without its line feed, or bytes with it. After {@linkcode fail} it fails at once. */
   enqueue(content: string | Uint8Array): Outgoing {
     const frame = new QueuedFrame(content, this);
     if (this.#error !== undefined) {
@@ -128,7 +132,9 @@ export class WriteBuffer {
     }
     this.#queue.push(frame);
     this.#size += content.length;
-    if (!this.#flushScheduled && this.#inFlight.length === 0) {
+    if (this.#inFlight.length > 0) return frame;
+    if (this.#size >= FLUSH_AT_BYTES) this.#flush();
+    else if (!this.#flushScheduled) {
       this.#flushScheduled = true;
       this.#sizeSeen = 0;
       queueMicrotask(this.#flushWhenSettled);
@@ -267,13 +273,15 @@ function joinFrames(frames: readonly QueuedFrame[]): Uint8Array {
 }
 
 function joinMixed(frames: readonly QueuedFrame[]): Uint8Array {
-  const parts = frames.map(({ content }) => typeof content === "string" ? encoder.encode(content) : content);
-  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length + 1, 0));
+  const parts = frames.map(({ content }) =>
+    typeof content === "string" ? encoder.encode(`${content}\n`) : content
+  );
+  if (parts.length === 1) return parts[0]!;
+  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
   let offset = 0;
   for (const part of parts) {
     bytes.set(part, offset);
     offset += part.length;
-    bytes[offset++] = 0x0a;
   }
   return bytes;
 }

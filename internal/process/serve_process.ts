@@ -48,7 +48,7 @@ export async function serveProcess<End extends { readonly reason: string }>(
 ): Promise<End> {
   const { runtime, clock } = settings;
   if (settings.guardStdout) runtime.guardStdout();
-  const stdio = runtime.openStdio();
+  const stdio = runtime.openStdio({ exclusive: settings.guardStdout });
   const watch = watchErrors(server, settings);
   const undo = [
     watch.stop,

@@ -1,6 +1,15 @@
 /** Bun as a runtime. */
 
-import type { ChildHandle, OwnStdio, RuntimeAdapter, Signal, SpawnCommand } from "../../runtime.ts";
+import type {
+  ChildHandle,
+  OpenStdioOptions,
+  OwnStdio,
+  RuntimeAdapter,
+  Signal,
+  SpawnCommand,
+} from "../../runtime.ts";
+import { takeDescriptors } from "./bun_descriptors.ts";
+import { LazyStdio } from "./byte_streams.ts";
 import { Bun, bunProcess } from "./bun_namespace.ts";
 import { ownStdin, ownStdout, writeToStderr } from "./bun_stdio.ts";
 import { divertStdout } from "./bun_stdout_guard.ts";
@@ -22,10 +31,11 @@ export class BunRuntime implements RuntimeAdapter {
     return await spawnOnBun(command, this);
   }
 
-  openStdio(): OwnStdio {
+  openStdio({ exclusive = false }: OpenStdioOptions = {}): OwnStdio {
     if (this.#stdioOpened) throw new TypeError("Cannot open the own stdio: it is open already");
     this.#stdioOpened = true;
-    return { readable: ownStdin(), writable: ownStdout(), exclusive: false };
+    const { stdin, stdout } = exclusive ? takeDescriptors() : {};
+    return new LazyStdio(ownStdin(stdin), ownStdout(stdout), stdout !== undefined);
   }
 
   guardStdout(): () => void {

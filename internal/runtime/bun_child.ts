@@ -4,7 +4,7 @@ import type { Readable } from "node:stream";
 import type { ChildHandle, ExitStatus, Signal, SignalOutcome, SpawnCommand } from "../../runtime.ts";
 import { Bun, bunProcess, type BunSubprocess } from "./bun_namespace.ts";
 import { writeAll } from "./bun_stdio.ts";
-import { brokenPipe, readableFrom, writableTo } from "./byte_streams.ts";
+import { brokenPipe, type ByteSource, readableFrom, writableTo } from "./byte_streams.ts";
 import { sourceOf } from "./node_streams.ts";
 import { isGroupAlive, signalGroup, taskkill } from "./signal_target.ts";
 import { checkCommand, type PathProbe, spawnFailure } from "./spawn_failure.ts";
@@ -63,7 +63,7 @@ class BunChild implements ChildHandle {
   readonly exited: Promise<ExitStatus | null>;
   readonly #child: BunSubprocess;
   readonly #leadsGroup: boolean;
-  readonly #outputs: BunReadable[];
+  readonly #outputs: ChildOutput[] = [];
 
   constructor(child: BunSubprocess, command: SpawnCommand) {
     this.#child = child;
@@ -79,12 +79,10 @@ class BunChild implements ChildHandle {
       close: () => endOf(child),
       abort: () => endOf(child),
     });
-    this.#outputs = command.stderr === "pipe"
-      ? [toNodeStream(child.stdout), toNodeStream(child.stderr as ReadableStream<Uint8Array>)]
-      : [toNodeStream(child.stdout)];
-    const [stdout, stderr = null] = this.#outputs.map((output) => readableFrom(sourceOf(output)));
-    this.stdout = stdout as ReadableStream<Uint8Array>;
-    this.stderr = stderr;
+    this.stdout = this.#toReadable(child.stdout);
+    this.stderr = command.stderr === "pipe"
+      ? this.#toReadable(child.stderr as ReadableStream<Uint8Array>)
+      : null;
     this.exited = child.exited.then(
       // For a signal it resolves to a made-up code, 128 + its number; `exitCode` is null then.
       () =>
@@ -119,11 +117,13 @@ class BunChild implements ChildHandle {
 
   unref(): void {
     this.#child.unref();
-    // They count their references from 0, and let go when the count falls to 0.
-    for (const output of this.#outputs) {
-      output.ref?.();
-      output.unref?.();
-    }
+    for (const output of this.#outputs) output.unref();
+  }
+
+  #toReadable(stream: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+    const output = new ChildOutput(stream);
+    this.#outputs.push(output);
+    return readableFrom(output);
   }
 
   #endTree(): SignalOutcome {
@@ -140,12 +140,54 @@ class BunChild implements ChildHandle {
   }
 }
 
-type BunReadable = Readable & { ref?(): void; unref?(): void };
+/** Output of a child; it is read directly unless it must not keep this process alive, which only a Node stream can. */
+class ChildOutput implements ByteSource {
+  readonly #stream: ReadableStream<Uint8Array>;
+  #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+  #unreferenced: ByteSource | undefined;
+  #isReading = false;
+  #isWanted = true;
 
-/** Only as a Node stream can output be read without keeping this process alive. It still goes by Bun's own source. */
-function toNodeStream(stream: ReadableStream<Uint8Array>): BunReadable {
+  constructor(stream: ReadableStream<Uint8Array>) {
+    this.#stream = stream;
+  }
+
+  async read(): Promise<Uint8Array | null> {
+    if (this.#unreferenced !== undefined) return await this.#unreferenced.read();
+    this.#reader ??= this.#stream.getReader();
+    this.#isReading = true;
+    try {
+      return (await this.#reader.read()).value ?? null;
+    } finally {
+      this.#isReading = false;
+      if (!this.#isWanted) this.unref();
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.#unreferenced !== undefined) return await this.#unreferenced.close();
+    this.#reader ??= this.#stream.getReader();
+    await this.#reader.cancel();
+  }
+
+  /** A read that is under way still counts. */
+  unref(): void {
+    this.#isWanted = false;
+    if (this.#isReading || this.#unreferenced !== undefined) return;
+    this.#reader?.releaseLock();
+    this.#unreferenced = sourceOf(toUnreferenced(this.#stream));
+  }
+}
+
+function toUnreferenced(output: ReadableStream<Uint8Array>): Readable {
   const { Readable } = bunProcess().getBuiltinModule("node:stream") as typeof import("node:stream");
-  return Readable.fromWeb(stream as Parameters<typeof Readable.fromWeb>[0]);
+  const stream: Readable & { ref?(): void; unref?(): void } = Readable.fromWeb(
+    output as Parameters<typeof Readable.fromWeb>[0],
+  );
+  // It counts its references from 0, and lets go when the count falls to 0.
+  stream.ref?.();
+  stream.unref?.();
+  return stream;
 }
 
 /** Ends a child's stdin. Fails when there is nothing left to end, which is as good. */

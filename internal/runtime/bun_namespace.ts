@@ -69,6 +69,7 @@ export interface BunProcess extends ProcessEvents {
   readonly platform: string;
   readonly ppid: number;
   readonly env: Record<string, string | undefined>;
+  readonly execArgv: readonly string[];
   readonly stdout: object;
   exitCode: number;
   kill(pid: number, signal: string | number): unknown;
@@ -85,4 +86,13 @@ export const Bun: BunNamespace = globals.Bun;
 /** Bun's `process`. */
 export function bunProcess(): BunProcess {
   return globals.process;
+}
+
+/** Whether a lazy property exists yet, by what the engine tells of the object's shape. In doubt it does. */
+export function isMade(object: object, name: string): boolean {
+  const { jscDescribe } = bunProcess().getBuiltinModule("bun:jsc") as {
+    jscDescribe?(object: object): string;
+  };
+  const shape = /\{([^{}]*)\}/.exec(jscDescribe?.(object) ?? "")?.[1];
+  return shape === undefined || shape.split(/[:,]\s*/).includes(name);
 }

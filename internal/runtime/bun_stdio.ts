@@ -1,27 +1,31 @@
 /** This process's standard streams on Bun. */
 
 import { Bun, type BunFile, bunProcess, type FileSink } from "./bun_namespace.ts";
-import { type ByteSource, readableFrom, writableTo } from "./byte_streams.ts";
+import type { ByteSink, ByteSource } from "./byte_streams.ts";
 
-/** Own stdin. Bun's stream is made at the first read, until then the bytes wait in the pipe. */
-export function ownStdin(): ReadableStream<Uint8Array> {
-  return readableFrom(sourceOf(() => Bun.stdin.stream()));
+/** Own stdin, or what has become of it. Bun's stream is made at the first read, until then the bytes wait in the pipe. */
+export function ownStdin(descriptor?: number): ByteSource {
+  return sourceOf(() => (descriptor === undefined ? Bun.stdin : Bun.file(descriptor)).stream());
 }
 
-/** Own stdout, past any guard: the guard is set on the object, and `writer` of its prototype is used here. */
-export function ownStdout(): WritableStream<Uint8Array> {
+/**
+ * Own stdout, or what has become of it, past any guard: the guard is set on the object, and `writer` of its prototype is
+ * used here.
+ */
+export function ownStdout(descriptor?: number): ByteSink {
   const { writer } = Object.getPrototypeOf(Bun.stdout) as BunFile;
+  const file = descriptor === undefined ? Bun.stdout : Bun.file(descriptor);
   let sink: FileSink | undefined;
-  return writableTo({
-    write: (bytes) => writeAll(sink ??= writer.call(Bun.stdout), bytes),
-    // Every write has been flushed, and descriptor 1 stays open.
+  return {
+    write: (bytes) => writeAll(sink ??= writer.call(file), bytes),
+    // Every write has been flushed, and the descriptor stays open.
     close() {},
     abort() {},
-  });
+  };
 }
 
 /** A source over a stream that is made at the first read. */
-export function sourceOf(open: () => ReadableStream<Uint8Array>): ByteSource {
+function sourceOf(open: () => ReadableStream<Uint8Array>): ByteSource {
   let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
   return {
     async read() {
@@ -37,7 +41,8 @@ export function sourceOf(open: () => ReadableStream<Uint8Array>): ByteSource {
 
 /** Writes to a sink until the system has all of it. `flush` may throw at once or return a promise, or nothing. */
 export async function writeAll(sink: FileSink, bytes: Uint8Array): Promise<void> {
-  await sink.write(bytes);
+  const written = sink.write(bytes);
+  if (typeof written !== "number") await written;
   await sink.flush();
 }
 

@@ -1,6 +1,6 @@
 /** Keeps code in this process from writing to stdout by Bun's own means. */
 
-import { Bun, type BunFile, bunProcess, type FileSink } from "./bun_namespace.ts";
+import { Bun, type BunFile, bunProcess, type FileSink, isMade } from "./bun_namespace.ts";
 import { writeToStderr } from "./bun_stdio.ts";
 import { divertConsole } from "./bun_console.ts";
 import { divert } from "./divert.ts";
@@ -66,15 +66,6 @@ function divertProcessStdout(): Undo[] {
     if (typeof callback === "function") queueMicrotask(() => callback(null));
     return true;
   })];
-}
-
-/** Whether a lazy property exists yet, by what the engine tells of the object's shape. In doubt it does. */
-function isMade(object: object, name: string): boolean {
-  const { jscDescribe } = bunProcess().getBuiltinModule("bun:jsc") as {
-    jscDescribe?(object: object): string;
-  };
-  const shape = /\{([^{}]*)\}/.exec(jscDescribe?.(object) ?? "")?.[1];
-  return shape === undefined || shape.split(/[:,]\s*/).includes(name);
 }
 
 /** Writes what a sink or a stream may be given. */

@@ -1,6 +1,7 @@
 /** Deno as a runtime. */
 
 import type { ChildHandle, OwnStdio, RuntimeAdapter, Signal, SpawnCommand } from "../../runtime.ts";
+import { LazyStdio } from "./byte_streams.ts";
 import { DenoErrorCatcher } from "./deno_errors.ts";
 import { DenoHostEnd } from "./deno_host_end.ts";
 import { Deno, denoInternals, isGranted } from "./deno_namespace.ts";
@@ -28,7 +29,7 @@ export class DenoRuntime implements RuntimeAdapter {
   openStdio(): OwnStdio {
     if (this.#stdioOpened) throw new TypeError("Cannot open the own stdio: it is open already");
     this.#stdioOpened = true;
-    return { readable: ownStdin(), writable: ownStdout(), exclusive: false };
+    return new LazyStdio(ownStdin(), ownStdout(), false);
   }
 
   guardStdout(): () => void {

@@ -9,6 +9,7 @@ import { checkCommand, type PathProbe, processError, spawnFailure } from "./spaw
 
 const WINDOWS = Deno.build.os === "windows";
 const CHUNK_BYTES = 65_536;
+const MOSTLY_FULL_BYTES = 49_152;
 
 /** Starts a process. */
 export async function spawnOnDeno(command: SpawnCommand, probe: PathProbe): Promise<ChildHandle> {
@@ -141,8 +142,10 @@ function sourceOf(stream: ReadableStream<Uint8Array>): ByteSource {
     async read() {
       const { value } = await reader.read(buffer ?? new Uint8Array(CHUNK_BYTES));
       if (value === undefined || value.length === 0) return null;
-      buffer = new Uint8Array(value.buffer);
-      return value.slice();
+      // The buffer has been handed back; where most of it is filled it is given away instead of copied.
+      const isMostlyFull = value.length >= MOSTLY_FULL_BYTES;
+      buffer = isMostlyFull ? undefined : new Uint8Array(value.buffer);
+      return isMostlyFull ? value : value.slice();
     },
     close: () => reader.cancel(),
   };

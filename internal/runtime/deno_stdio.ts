@@ -1,36 +1,41 @@
 /** This process's standard streams on Deno. */
 
-import { readableFrom, writableTo } from "./byte_streams.ts";
+import type { ByteSink, ByteSource } from "./byte_streams.ts";
 import { Deno, denoInternals, type DenoStdout } from "./deno_namespace.ts";
 import { divert } from "./divert.ts";
 
 const CHUNK_BYTES = 65_536;
+/** From here on the buffer is given away with what was read into it, rather than that copied. */
+const MOSTLY_FULL_BYTES = 49_152;
 
 /** Own stdin, by `read` calls: a fifth faster than `Deno.stdin.readable`. */
-export function ownStdin(): ReadableStream<Uint8Array> {
+export function ownStdin(): ByteSource {
   let buffer: Uint8Array | undefined;
-  return readableFrom({
+  return {
     async read() {
-      buffer ??= new Uint8Array(CHUNK_BYTES);
-      const size = await Deno.stdin.read(buffer);
-      return size === null ? null : buffer.slice(0, size);
+      const filled = buffer ??= new Uint8Array(CHUNK_BYTES);
+      const size = await Deno.stdin.read(filled);
+      if (size === null) return null;
+      if (size < MOSTLY_FULL_BYTES) return filled.slice(0, size);
+      buffer = undefined;
+      return filled.subarray(0, size);
     },
     // The read under way is interrupted, and with it what kept the process alive.
     close: () => Deno.stdin.close(),
-  });
+  };
 }
 
 /** Own stdout, past any guard: the guard is set on the object, and `write` of its prototype is used here. */
-export function ownStdout(): WritableStream<Uint8Array> {
+export function ownStdout(): ByteSink {
   const { write } = Object.getPrototypeOf(Deno.stdout) as DenoStdout;
-  return writableTo({
+  return {
     async write(bytes) {
       for (let rest = bytes; rest.length > 0;) rest = rest.subarray(await write.call(Deno.stdout, rest));
     },
     // Closing descriptor 1 would make every later `console.log` throw.
     close() {},
     abort() {},
-  });
+  };
 }
 
 /**
@@ -46,26 +51,28 @@ export function divertStdout(): () => void {
     divert(stdout, "writeSync", toStderr),
     divert(stdout, "close", () => {}),
   ];
-  const writable = new WritableStream<Uint8Array>({
-    write(bytes) {
-      toStderr(bytes);
-    },
-  });
-  Object.defineProperty(stdout, "writable", { get: () => writable, configurable: true });
+  let writable: WritableStream<Uint8Array> | undefined;
+  const open = () => writable ??= new WritableStream<Uint8Array>({ write: (bytes) => void toStderr(bytes) });
+  Object.defineProperty(stdout, "writable", { get: open, configurable: true });
   // Otherwise a getter of the prototype.
   undo.push(() => Reflect.deleteProperty(stdout, "writable"));
   return () => undo.forEach((each) => each());
 }
 
-/** Deno's console prints by a native call. A second one, which prints to stderr, gives its methods to the first. */
+/**
+ * Deno's console prints by a native call. A second one, which prints to stderr, stands in for it; it is made when something is
+ * printed, since that takes as long as half a start.
+ */
 function divertConsole(): (() => void)[] {
   const console = globalThis.console as unknown as Record<string, unknown>;
   const { Console } = denoInternals();
   if (Console === undefined) return divertConsoleToError(console);
-  const stderrConsole = new Console((text) => void writeToStderr(text)) as Record<string, unknown>;
-  return Object.keys(stderrConsole)
-    .filter((name) => typeof stderrConsole[name] === "function" && typeof console[name] === "function")
-    .map((name) => divert(console, name, stderrConsole[name] as () => unknown));
+  type Methods = Record<string, ((...args: unknown[]) => unknown) | undefined>;
+  let stderrConsole: Methods | undefined;
+  const open = (): Methods => stderrConsole ??= new Console((text) => void writeToStderr(text)) as Methods;
+  return Object.keys(console)
+    .filter((name) => typeof console[name] === "function")
+    .map((name) => divert(console, name, (...args) => open()[name]?.(...args)));
 }
 
 /** Without that class nothing reaches stdout either, but tables, counts and times are printed plainly. */

@@ -1,10 +1,19 @@
 /** Node as a runtime. */
 
 import type { Stats } from "node:fs";
-import type { ChildHandle, OwnStdio, RuntimeAdapter, Signal, SpawnCommand } from "../../runtime.ts";
+import type {
+  ChildHandle,
+  OpenStdioOptions,
+  OwnStdio,
+  RuntimeAdapter,
+  Signal,
+  SpawnCommand,
+} from "../../runtime.ts";
+import { LazyStdio } from "./byte_streams.ts";
 import { Shared } from "./divert.ts";
 import { HostEnd, listenToSignals } from "./host_end.ts";
 import { listed } from "./listed.ts";
+import { takeStdout } from "./node_descriptors.ts";
 import { divertStdout, ownStdin, ownStdout, writeToStderr } from "./node_stdio.ts";
 import { listenToUncaught } from "./uncaught.ts";
 
@@ -26,10 +35,11 @@ export class NodeRuntime implements RuntimeAdapter {
     return await spawnOnNode(command, this);
   }
 
-  openStdio(): OwnStdio {
+  openStdio({ exclusive = false }: OpenStdioOptions = {}): OwnStdio {
     if (this.#stdioOpened) throw new TypeError("Cannot open the own stdio: it is open already");
     this.#stdioOpened = true;
-    return { readable: ownStdin(), writable: ownStdout(), exclusive: false };
+    const stdout = exclusive ? takeStdout() : undefined;
+    return new LazyStdio(ownStdin(), ownStdout(stdout), stdout !== undefined);
   }
 
   guardStdout(): () => void {

@@ -1,6 +1,7 @@
 /** This process's standard streams on Node. */
 
-import { type ByteSource, readableFrom, writableTo } from "./byte_streams.ts";
+import type { Writable } from "node:stream";
+import type { ByteSink, ByteSource } from "./byte_streams.ts";
 import { divert } from "./divert.ts";
 import { sourceOf } from "./node_streams.ts";
 
@@ -10,18 +11,17 @@ function nodeProcess(): NodeJS.Process {
 }
 
 /** Own stdin. Node's stream is made at the first read, until then the bytes wait in the pipe. */
-export function ownStdin(): ReadableStream<Uint8Array> {
+export function ownStdin(): ByteSource {
   let source: ByteSource | undefined;
   const open = (): ByteSource => source ??= sourceOf(nodeProcess().stdin);
-  return readableFrom({ read: () => open().read(), close: () => open().close() });
+  return { read: () => open().read(), close: () => open().close() };
 }
 
 /** Own stdout, past any guard: the guard is set on the object, and `write` of its prototype is used here. */
-export function ownStdout(): WritableStream<Uint8Array> {
-  const { stdout } = nodeProcess();
+export function ownStdout(stdout: Writable = nodeProcess().stdout): ByteSink {
   const write: typeof stdout.write = Object.getPrototypeOf(stdout).write;
   surviveErrors(stdout);
-  return writableTo({
+  return {
     write: (bytes) =>
       new Promise((resolve, reject) => {
         const onWritten = (error?: Error | null): void => error ? reject(error) : resolve();
@@ -30,7 +30,7 @@ export function ownStdout(): WritableStream<Uint8Array> {
     // Ending Node's stream would make every later `console.log` an error.
     close() {},
     abort() {},
-  });
+  };
 }
 
 /** Sends to stderr what is written to `process.stdout`. `console` writes there too, and looks `write` up each time. */
@@ -62,7 +62,7 @@ export function writeToStderr(text: string): void {
 }
 
 /** A broken pipe is emitted for each write, also one whose callback was told, and without a listener ends the process. */
-function surviveErrors(stream: NodeJS.WriteStream): void {
+function surviveErrors(stream: Writable): void {
   if (!stream.listeners("error").includes(ignore)) stream.on("error", ignore);
 }
 

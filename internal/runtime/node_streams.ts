@@ -3,32 +3,45 @@
 import type { Readable, Writable } from "node:stream";
 import { brokenPipe, type ByteSink, type ByteSource } from "./byte_streams.ts";
 
-const CHUNK_BYTES = 65_536;
-
 /**
- * A source over a readable. It is made as soon as the stream exists: at a child's exit Node throws away the output of
- * streams without a `readable` listener.
+ * A source over a readable, which flows while it is read: that takes a turn less than to be told of bytes and to fetch them.
+ * What comes when nobody reads is kept, and the stream paused. It is made as soon as the stream exists: at a child's exit
+ * Node throws away the output of streams that nobody listens to.
  */
 export function sourceOf(stream: Readable): ByteSource {
-  let failure: Error | undefined;
-  let wake = (): void => {};
-  const onChange = (): void => wake();
-  stream.on("readable", onChange).on("end", onChange).on("close", onChange);
+  const kept: Uint8Array[] = [];
+  let failure: { readonly error: Error } | undefined;
+  let isOver = false;
+  let reader: { resolve(chunk: Uint8Array | null): void; reject(error: Error): void } | undefined;
+  const takeReader = (): typeof reader => {
+    const taken = reader;
+    reader = undefined;
+    return taken;
+  };
+  const end = (): void => {
+    isOver = true;
+    if (failure === undefined) takeReader()?.resolve(null);
+    else takeReader()?.reject(failure.error);
+  };
+  stream.on("data", (chunk: Uint8Array) => {
+    // Not a Buffer: its `slice` would not copy.
+    const bytes = new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    if (reader !== undefined) return takeReader()!.resolve(bytes);
+    kept.push(bytes);
+    stream.pause();
+  });
+  stream.on("end", end).on("close", end);
   stream.on("error", (error: Error) => {
-    failure ??= error;
-    wake();
+    failure ??= { error };
+    end();
   });
   return {
-    async read() {
-      for (;;) {
-        const size = Math.min(stream.readableLength, CHUNK_BYTES);
-        const chunk: Uint8Array | null = size === 0 ? stream.read() : stream.read(size);
-        // Not a Buffer: its `slice` would not copy.
-        if (chunk !== null) return new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength);
-        if (failure !== undefined) throw failure;
-        if (stream.readableEnded || stream.destroyed) return null;
-        await new Promise<void>((resolve) => wake = resolve);
-      }
+    read() {
+      const chunk = kept.shift();
+      if (chunk !== undefined) return Promise.resolve(chunk);
+      if (isOver) return failure === undefined ? Promise.resolve(null) : Promise.reject(failure.error);
+      if (stream.isPaused()) stream.resume();
+      return new Promise((resolve, reject) => reader = { resolve, reject });
     },
     close() {
       stream.destroy();

@@ -81,7 +81,8 @@ export class ActiveRequest implements Job, Identified {
   readonly #origin: RequestOrigin;
   readonly #port: RequestPort;
   readonly #progressToken: ProgressToken | undefined;
-  readonly #trail = new Trail();
+  /** Made with the first notification: most requests have none. */
+  #trail: Trail | undefined;
   #params: Params;
   #phase: Phase = "queued";
   #abortController: AbortController | undefined;
@@ -192,7 +193,7 @@ export class ActiveRequest implements Job, Identified {
   cancel(reason: string | undefined): boolean {
     const wasQueued = this.#phase === "queued";
     this.#phase = "cancelled";
-    this.#trail.withdraw();
+    this.#trail?.withdraw();
     this.abort(new CancelledError({ reason, serverShutdown: false }));
     return wasQueued;
   }
@@ -228,7 +229,7 @@ export class ActiveRequest implements Job, Identified {
     };
     const notification: JSONRPCMessage = { jsonrpc: "2.0", method: "notifications/progress", params };
     if (this.#port.full) this.#sendWhenDrained(notification);
-    else this.#trail.add(this.#port.send(notification));
+    else this.#send(notification);
   }
 
   /** Under a full output only the newest progress waits (rule V10). */
@@ -239,8 +240,13 @@ export class ActiveRequest implements Job, Identified {
     this.#port.drained().then(() => {
       const pending = this.#pendingProgress;
       this.#pendingProgress = undefined;
-      if (pending !== undefined && this.open) this.#trail.add(this.#port.send(pending));
+      if (pending !== undefined && this.open) this.#send(pending);
     });
+  }
+
+  #send(notification: JSONRPCMessage): void {
+    this.#trail ??= new Trail();
+    this.#trail.add(this.#port.send(notification));
   }
 
   #log(level: LoggingLevel, data: unknown, logger: string | undefined): Promise<void> {
@@ -268,7 +274,7 @@ export class ActiveRequest implements Job, Identified {
       this.#hasLost = true;
       return this.#port.drained();
     }
-    this.#trail.add(this.#port.send(message));
+    this.#send(message);
     if (!this.#port.full) return Promise.resolve();
     const drained = this.#port.drained();
     if (!this.#mustWait) {

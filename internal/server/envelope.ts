@@ -14,6 +14,7 @@ import { invalidParams, unsupportedVersion } from "./wire_errors.ts";
 
 /** What a modern request says about itself in its `_meta`. */
 export interface Envelope {
+  readonly era: "modern";
   readonly protocolVersion: string;
   readonly clientInfo: Implementation | undefined;
   readonly clientCapabilities: ClientCapabilities;
@@ -57,6 +58,7 @@ export function readEnvelope(meta: MetaObject, spokenVersions: readonly string[]
     throw wrongMember(MetaKey.logLevel, logLevel, "a logging level");
   }
   return {
+    era: "modern",
     protocolVersion,
     clientInfo: clientInfo as unknown as Implementation | undefined,
     clientCapabilities,

@@ -60,8 +60,12 @@ export class JobQueue {
 
   /** Begins a job, or queues it behind others. */
   admit(job: Job): void {
-    this.#queue.push(job);
     this.#queued++;
+    if (this.#head === this.#queue.length && this.#mayStart()) {
+      this.#start(job);
+      return;
+    }
+    this.#queue.push(job);
     this.pump();
   }
 
@@ -93,25 +97,25 @@ export class JobQueue {
 
   /** Begins what can begin. Called when the output has drained; the rest of the time the queue calls itself. */
   pump(): void {
-    const { maxRunning, outputFull } = this.#settings;
-    while (this.#head < this.#queue.length && this.#running < maxRunning && !outputFull()) {
-      if (this.#turnStarts >= STARTS_PER_TURN) {
-        this.#scheduleTurn();
-        break;
-      }
-      if (this.#start(this.#shift())) this.#turnStarts++;
-    }
+    while (this.#head < this.#queue.length && this.#mayStart()) this.#start(this.#shift());
     if (!this.crowded) this.wakeReader();
   }
 
-  /** Begins a job; true if it goes on after the call. */
-  #start(job: Job): boolean {
-    if (job.withdrawn) return false;
+  /** Whether a job may begin now. If it is only for the others of this turn that it may not, the queue goes on by itself. */
+  #mayStart(): boolean {
+    const { maxRunning, outputFull } = this.#settings;
+    if (this.#running >= maxRunning || outputFull()) return false;
+    if (this.#turnStarts < STARTS_PER_TURN) return true;
+    this.#scheduleTurn();
+    return false;
+  }
+
+  #start(job: Job): void {
+    if (job.withdrawn) return;
     this.#queued--;
     this.#running++;
-    const goesOn = job.start();
-    if (!goesOn) this.#running--;
-    return goesOn;
+    if (job.start()) this.#turnStarts++;
+    else this.#running--;
   }
 
   /** Lets what has begun go on, in microtasks, before more begins. */

@@ -57,7 +57,7 @@ export class MethodTable {
       if (this.#legacyPeer.origin !== undefined) return this.#withLogging(this.#legacyPeer.origin);
       if (servesLegacy && method === "ping") return HANDSHAKE_ORIGIN;
     }
-    return this.#withLogging({ era: "modern", ...readEnvelope(meta, spokenVersions) });
+    return this.#withLogging(readEnvelope(meta, spokenVersions));
   }
 
   /** The built-in method of this name, if the era has it and the server has declared what it belongs to. */
@@ -82,7 +82,8 @@ export class MethodTable {
 
   /** Who has not declared that it logs must not (logging page). */
   #withLogging(origin: RequestOrigin): RequestOrigin {
-    return this.#settings.capabilities().logging === undefined ? { ...origin, logLevel: undefined } : origin;
+    if (origin.logLevel === undefined || this.#settings.capabilities().logging !== undefined) return origin;
+    return { ...origin, logLevel: undefined };
   }
 
   #discover(): Result {

@@ -1,4 +1,4 @@
-import { isJSONObject, MetaKey, type Result } from "../../messages.ts";
+import { isJSONObject, type Result } from "../../messages.ts";
 import type { ServerSettings } from "./settings.ts";
 
 /** Methods whose results tell how long they may be kept (caching page). */
@@ -14,7 +14,7 @@ const CACHEABLE_METHODS: ReadonlySet<string> = new Set([
 /** A result as revision 2026-07-28 wants it: whole or not, from whom, and for how long (rule V7). */
 export function completeResult(method: string, result: Result, settings: ServerSettings): Result {
   const { resultType = "complete" } = result;
-  const meta = { [MetaKey.serverInfo]: settings.info, ...result._meta };
+  const meta = result._meta === undefined ? settings.resultMeta : { ...settings.resultMeta, ...result._meta };
   if (resultType === "complete" && CACHEABLE_METHODS.has(method)) {
     return { ...settings.cache, ...result, resultType, _meta: meta };
   }

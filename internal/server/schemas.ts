@@ -1,4 +1,5 @@
 import type { JSONSchema, Schema, StandardIssue, StandardSchemaV1 } from "../../schema.ts";
+import { plainSchema } from "./plain_schema.ts";
 
 /** What a check says: the value to go on with, or what is wrong. */
 export type Checked = { readonly value: unknown; readonly problems?: undefined } | {
@@ -34,7 +35,7 @@ export function toJSONSchema(schema: Schema, side: "input" | "output", owner: st
 }
 
 /**
- * Makes the checker of a schema. For plain JSON Schema the validator is loaded at the first check.
+ * Makes the checker of a schema. For JSON Schema the validator is loaded at the first value that needs it.
  *
  * @throws {TypeError} If the dialect of a JSON Schema is not supported.
  */
@@ -75,7 +76,9 @@ function createJSONSchemaChecker(schema: JSONSchema): Checker {
       return valid ? { value } : { problems: errors.map(describeError) };
     };
   };
+  const accepts = plainSchema(schema);
   return (value) => {
+    if (accepts?.(value)) return { value };
     if (loaded !== undefined) return (check ??= make(loaded))(value);
     return load().then((module) => {
       loaded = module;

@@ -1,5 +1,5 @@
 import type { Logger } from "../../logger.ts";
-import type { Implementation, Params, Result, ServerCapabilities } from "../../messages.ts";
+import type { Implementation, MetaObject, Params, Result, ServerCapabilities } from "../../messages.ts";
 import type { Clock } from "../../runtime.ts";
 import { checkFramingLimits, checkPositiveInteger, FRAMING_DEFAULTS } from "../options.ts";
 import type { ActiveRequest } from "./active_request.ts";
@@ -42,6 +42,8 @@ export function resolveLimits(
 /** What a session needs to know of its server; nothing is left to default. */
 export interface ServerSettings {
   readonly info: Implementation;
+  /** The `_meta` of every result in the modern era. */
+  readonly resultMeta: MetaObject;
   readonly instructions: string | undefined;
   /** Read anew each time: definitions come and go. */
   readonly capabilities: () => ServerCapabilities;

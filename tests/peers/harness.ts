@@ -95,10 +95,14 @@ export interface Brood {
 
 /** Marks what a test starts. What a failed test leaves behind is killed when it ends. */
 export function createBrood(t: TestContext): Brood {
+  const brood = watchProcesses();
+  t.after(() => brood.kill());
+  return brood;
+}
+
+/** The same without a test. */
+export function watchProcesses(): Brood & { kill(): void } {
   const mark = randomUUID();
-  t.after(() => {
-    for (const pid of processesMarked(mark)) process.kill(pid, "SIGKILL");
-  });
   return {
     env: { PEER_TEST: mark },
     gone: () =>
@@ -106,6 +110,15 @@ export function createBrood(t: TestContext): Brood {
         what: "nothing is left running",
         timeoutMs: 30_000,
       }),
+    kill() {
+      for (const pid of processesMarked(mark)) {
+        try {
+          process.kill(pid, "SIGKILL");
+        } catch {
+          // It has ended meanwhile.
+        }
+      }
+    },
   };
 }
 

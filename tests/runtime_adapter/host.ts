@@ -142,7 +142,7 @@ for (const [way, file] of [["closes", "echoes_bytes.mjs"], ["kills", "ignores_si
   });
 }
 
-for (const way of ["unrefs", "unrefs_while_reading"]) {
+for (const way of ["unrefs", "unrefs_and_reads"]) {
   test(`ChildHandle.unref() lets the host end while the child runs: it ${way}`, SLOW, async (t) => {
     // A child that ends with its input, which the host's end closes, so that none is left behind.
     const child = JSON.stringify(program("echoes_bytes.mjs"));

@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import { name, SLOW, start, textOf } from "./harness.ts";
+import process from "node:process";
+import { name, program, readUntil, send, SLOW, start, startCommand, textOf } from "./harness.ts";
 
 test("guardStdout() sends to stderr what the console prints to stdout, in the same form", SLOW, async (t) => {
   const plain = await run(t, "guard_console.ts", ["plain"]);
@@ -45,6 +46,87 @@ for (const first of ["guard", "stdio"]) {
       },
     );
   }
+}
+
+/** Between true pipes on all sides: a client on Node or Bun starts its servers with socket pairs. */
+const PIPES = `cat | { { "$@" 2>&1 >&3 3>&- | cat >&2; } 3>&1 | cat; }`;
+const FRAMES = "frame 1\nframe 2\nframe 3\nframe read for the server\n";
+
+for (const way of ["the pipes of this runtime", "true pipes"]) {
+  test(
+    `openStdio({ exclusive: true }) keeps native code and children off the wire, with ${way} (V14, B40)`,
+    SLOW,
+    async (t) => {
+      const { stdout, stderr } = await runWire(t, way, "ignore");
+      const covered = isCovered(way);
+      assert.match(stderr, new RegExp(`exclusive: ${covered}\n$`));
+      const strays = ["stray native\n", "stray child\n", "child at end\n"];
+      if (covered) {
+        assert.equal(stdout, FRAMES);
+        for (const stray of strays) assert.ok(stderr.includes(stray), stderr);
+      } else {
+        // The limit that the README tells: no runtime but Bun can duplicate a descriptor.
+        for (const stray of strays) assert.ok(stdout.includes(stray), stdout);
+        assert.equal(strays.reduce((text, stray) => text.replace(stray, ""), stdout), FRAMES);
+      }
+    },
+  );
+}
+
+test(
+  "openStdio({ exclusive: true }) gives a child that inherits stdin its end, and no request (V14, B40)",
+  { ...SLOW, skip: name === "bun" ? false : "only Bun can duplicate a descriptor: see the README" },
+  async (t) => {
+    const { stdout, stderr } = await runWire(t, "the pipes of this runtime", "inherit");
+    assert.equal(stdout, FRAMES);
+    assert.match(stderr, /child at end/);
+  },
+);
+
+test(
+  "openStdio({ exclusive: true }) lets the client see the end of the wire though a child lives on (V14)",
+  { ...SLOW, skip: name === "deno" ? "Deno cannot take the wire away: see the README" : false },
+  async (t) => {
+    const script = `"$@" | cat; echo "the end"`;
+    const own = program("own_wire.ts", ["ignore", "holder"]);
+    const child = await startCommand(t, ["sh", "-c", script, "sh", ...own], {
+      stderr: "ignore",
+    });
+    await send(child.stdin, "for the server\n");
+    assert.match(await readUntil(child.stdout, "the end\n"), /^frame/);
+  },
+);
+
+test(
+  "openStdio({ exclusive: true }) leaves the wire where a program that is run again looks for it (V14)",
+  { ...SLOW, skip: name === "bun" ? false : "only Bun runs a program again in the same process" },
+  async (t) => {
+    for (const flag of ["--watch", "--hot"]) {
+      const [bun = "", ...own] = program("own_wire.ts", ["ignore"]);
+      const child = await startCommand(t, [bun, flag, ...own], { stderr: "pipe" });
+      await send(child.stdin, "for the server\n");
+      await readUntil(child.stderr, "exclusive: false\n");
+    }
+  },
+);
+
+/** Whether the wire can be taken away from descriptor 1. */
+function isCovered(way: string): boolean {
+  return name === "bun" || name === "node" && process.platform === "linux" && way === "true pipes";
+}
+
+async function runWire(
+  t: TestContext,
+  way: string,
+  childStdin: string,
+): Promise<{ stdout: string; stderr: string }> {
+  const own = program("own_wire.ts", [childStdin]);
+  const shell = way === "true pipes" ? ["sh", "-c", PIPES, "sh"] : [];
+  const child = await startCommand(t, [...shell, ...own], { stderr: "pipe" });
+  const sent = send(child.stdin, "for the server\n");
+  const [stdout, stderr] = await Promise.all([textOf(child.stdout), textOf(child.stderr)]);
+  await sent;
+  return { stdout, stderr };
 }
 
 async function run(

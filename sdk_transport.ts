@@ -1,0 +1,304 @@
+/**
+ * This module's transport under the official TypeScript SDK: {@linkcode StdioServerTransport} and {@linkcode StdioClientTransport}
+ * stand in for the classes of the same names in `@modelcontextprotocol/sdk` 1.x and in `@modelcontextprotocol/server` and
+ * `/client` 2.x. They fit the SDKs' `Transport` by their shape; nothing of an SDK is imported.
+ *
+ * @example A server transport in memory, driven as an SDK drives it
+ * ```ts
+ * import { StdioServerTransport } from "@mcp/stdio/sdk-transport";
+ * import { createStreamPair } from "@mcp/stdio/testing";
+ * import assert from "node:assert/strict";
+ *
+ * const [here, there] = createStreamPair();
+ * const transport = new StdioServerTransport(there);
+ * transport.onmessage = (message) => {
+ *   if ("id" in message) transport.send({ jsonrpc: "2.0", id: message.id!, result: {} });
+ * };
+ * await transport.start();
+ *
+ * const writer = here.writable.getWriter();
+ * await writer.write(new TextEncoder().encode('{"jsonrpc":"2.0","id":1,"method":"ping"}\n'));
+ * await writer.close();
+ * let answer = "";
+ * for await (const chunk of here.readable) answer += new TextDecoder().decode(chunk);
+ *
+ * assert.equal(answer, '{"jsonrpc":"2.0","id":1,"result":{}}\n');
+ * ```
+ *
+ * @example Under the SDK
+ * ```ts ignore
+ * import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+ * import { StdioServerTransport } from "@mcp/stdio/sdk-transport";
+ *
+ * const server = new McpServer({ name: "weather", version: "1.0.0" });
+ * await server.connect(new StdioServerTransport());
+ * ```
+ *
+ * @module
+ */
+
+import type { ClientLimits, SpawnOptions } from "./client.ts";
+import { systemClock } from "./internal/clock.ts";
+import { checkDuration, checkFramingLimits, FRAMING_DEFAULTS } from "./internal/options.ts";
+import type { LaunchSettings } from "./internal/process/launch.ts";
+import { detectRuntime } from "./internal/runtime/detect.ts";
+import { ProcessWire, type ProcessWireSettings } from "./internal/sdk/process_wire.ts";
+import { ServerWire } from "./internal/sdk/server_wire.ts";
+import { TransportLife } from "./internal/sdk/transport_life.ts";
+import type { WireSettings } from "./internal/sdk/wire_port.ts";
+import { toSafeLogger } from "./internal/server/safe_logger.ts";
+import { resolveLimits } from "./internal/server/settings.ts";
+import { type ConnectionSettings, StreamConnection } from "./internal/stream_connection.ts";
+import { stderrLogger } from "./logger.ts";
+import type { JSONRPCMessage, RequestId } from "./messages.ts";
+import type { ByteStreams, ExitStatus, RuntimeAdapter } from "./runtime.ts";
+import type { ServeOptions, ServerOptions } from "./server.ts";
+
+/**
+ * Options for {@linkcode StdioServerTransport}, with the meaning and the defaults they have for a server of this module.
+ * `guardStdout` counts only without streams of one's own.
+ */
+export type StdioServerTransportOptions =
+  & Pick<ServerOptions, "limits" | "drainTimeoutMs" | "logger" | "clock">
+  & Pick<ServeOptions, "guardStdout" | "runtime">;
+
+/** What a server's transport uses of the SDKs' `TransportSendOptions`. */
+export interface SendOptions {
+  /** The request that a message belongs to: once the client has cancelled that, the message is not written (rule V3). */
+  relatedRequestId?: RequestId | undefined;
+}
+
+/**
+ * A server's transport for the official SDK, over this process's stdin and stdout or any pair of byte streams.
+ *
+ * At most `limits.maxInFlightRequests` requests are handed to `onmessage` and not yet answered; more are read ahead, and
+ * behind these the client is held by its pipe. Responses, progress and cancellations pass. What the SDK would leave
+ * unanswered is answered here: lines that are no messages, requests it refuses, handlers that throw.
+ *
+ * At the end of its input, and by `close()`, what was accepted is answered and flushed first, for at most
+ * `drainTimeoutMs`; then `onclose` is called, once.
+ *
+ * @example
+ * ```ts
+ * import { StdioServerTransport } from "@mcp/stdio/sdk-transport";
+ * import { createStreamPair } from "@mcp/stdio/testing";
+ * import assert from "node:assert/strict";
+ *
+ * const [, there] = createStreamPair();
+ * const transport = new StdioServerTransport(there, { drainTimeoutMs: 500 });
+ * await assert.rejects(transport.send({ jsonrpc: "2.0", method: "notifications/x" }), { code: -32000 });
+ * await transport.close();
+ * await assert.rejects(transport.start(), /is closed/);
+ * ```
+ */
+export class StdioServerTransport {
+  /** Called once when a transport that was started has ended, however it did. */
+  onclose?: (() => void) | undefined;
+  /** Called with what went wrong: a bad line, a handler that threw, or what ended the transport. */
+  onerror?: ((error: Error) => void) | undefined;
+  /**
+   * Takes each message. The next one does not wait for it; if it throws, or gives a promise that rejects, `onerror` is called
+   * and a request is answered with an error. An id beyond 2^53 comes as a string that stands for it.
+   */
+  onmessage?: ((message: JSONRPCMessage) => void) | undefined;
+  readonly #streams: ByteStreams | undefined;
+  readonly #options: StdioServerTransportOptions;
+  readonly #settings: WireSettings;
+  readonly #life: TransportLife<ServerWire>;
+
+  /**
+   * Makes one. Nothing is read before {@linkcode StdioServerTransport.start}, and streams that were given are left alone if it is
+   * closed before.
+   *
+   * @throws {TypeError} If `streams` is no pair of Web Streams.
+   * @throws {RangeError} If a limit or a duration cannot be used.
+   */
+  constructor(streams?: ByteStreams, options: StdioServerTransportOptions = {}) {
+    if (streams !== undefined) checkStreams(streams);
+    const { limits = {}, drainTimeoutMs = 10_000, clock = systemClock } = options;
+    checkDuration("drainTimeoutMs", drainTimeoutMs);
+    const logger = toSafeLogger(options.logger ?? stderrLogger);
+    this.#streams = streams;
+    this.#options = options;
+    this.#settings = { limits: resolveLimits(limits), drainTimeoutMs, logger, clock };
+    this.#life = new TransportLife("StdioServerTransport", this, logger);
+  }
+
+  /**
+   * Begins to read. The SDKs call it in `connect`.
+   *
+   * @throws {TypeError} As a rejection, if it was started before or is closed.
+   */
+  async start(): Promise<void> {
+    await this.#life.start(() => this.#streams ?? this.#openStdio(), (streams) => {
+      const connection = new StreamConnection(streams, this.#settings.limits);
+      const wire = new ServerWire(connection, this.#settings, this.#life);
+      wire.run();
+      return wire;
+    });
+  }
+
+  /**
+   * Sends a message; messages leave in call order. Resolves once the output queue has room for more.
+   *
+   * @throws {ProtocolError} As a rejection with code -32000, if the transport is not started, or closed.
+   * @throws {FrameError} As a rejection, if the message cannot be written; a request it answers is answered with an error.
+   */
+  send(message: JSONRPCMessage, options?: SendOptions): Promise<void> {
+    return this.#life.send(message, options?.relatedRequestId);
+  }
+
+  /** Ends the transport. Resolves when all is answered and flushed and `onclose` was called. Safe at any time and more than once. */
+  close(): Promise<void> {
+    return this.#life.close();
+  }
+
+  async #openStdio(): Promise<ByteStreams> {
+    const { guardStdout = true } = this.#options;
+    const runtime = this.#options.runtime ?? await detectRuntime();
+    // It lasts as long as the process: stdout belongs to messages also when the client has gone.
+    if (guardStdout) runtime.guardStdout();
+    return runtime.openStdio();
+  }
+}
+
+/** Options for {@linkcode StdioClientTransport}, with the meaning and the defaults they have for `spawn`. There are no restarts. */
+export type StdioClientTransportOptions =
+  & Pick<SpawnOptions, "command" | "args" | "cwd" | "env" | "inheritEnv" | "passEnv" | "processGroup">
+  & Pick<SpawnOptions, "stderr" | "shutdownGraceMs" | "terminateGraceMs" | "signal" | "runtime">
+  & Pick<SpawnOptions, "limits" | "logger" | "clock">;
+
+/**
+ * A client's transport for the official SDK: it starts the server and owns its process, with all that it starts.
+ *
+ * Progress reaches the SDK before the response behind it. An answer that cannot be read, or that the SDK would refuse in silence,
+ * fails its request at once with code -32700. A server that exits at the SDK's probe is started once more, and the SDK goes on with
+ * `initialize`.
+ *
+ * @example
+ * ```ts ignore
+ * import { Client } from "@modelcontextprotocol/client";
+ * import { StdioClientTransport } from "@mcp/stdio/sdk-transport";
+ *
+ * const client = new Client({ name: "cli", version: "1.0.0" });
+ * await client.connect(new StdioClientTransport({ command: "npx", args: ["-y", "some-server"], stderr: "capture" }));
+ * ```
+ */
+export class StdioClientTransport {
+  /** Called once when a transport that was started has ended: by `close()`, with its server, or because the server cannot be started. */
+  onclose?: (() => void) | undefined;
+  /** Called with what went wrong. If the server has ended by itself, it is a `ConnectionClosedError` that tells how. */
+  onerror?: ((error: Error) => void) | undefined;
+  /** Takes each message. */
+  onmessage?: ((message: JSONRPCMessage) => void) | undefined;
+  /** There for the SDK 2.x, which takes a transport with `pid` and `stderr` for stdio. See {@linkcode StdioClientTransport.stderrTail}. */
+  readonly stderr: null = null;
+  readonly #options: StdioClientTransportOptions;
+  readonly #connection: ConnectionSettings;
+  readonly #graces: ProcessWireSettings["graces"];
+  readonly #life: TransportLife<ProcessWire>;
+
+  /**
+   * Makes one. The server is started by {@linkcode StdioClientTransport.start}.
+   *
+   * @throws {RangeError} If a limit or a duration cannot be used.
+   */
+  constructor(options: StdioClientTransportOptions) {
+    const { shutdownGraceMs = 2_000, limits = {}, logger = stderrLogger } = options;
+    const { terminateGraceMs = shutdownGraceMs } = options;
+    checkDuration("shutdownGraceMs", shutdownGraceMs);
+    checkDuration("terminateGraceMs", terminateGraceMs);
+    this.#options = { ...options, logger: toSafeLogger(logger) };
+    this.#connection = connectionSettings(limits);
+    this.#graces = { shutdownGraceMs, terminateGraceMs };
+    this.#life = new TransportLife("StdioClientTransport", this, this.#options.logger!);
+  }
+
+  /** The id of the server's process; null while there is none. */
+  get pid(): number | null {
+    return this.#life.wire?.pid ?? null;
+  }
+
+  /** How the server's process ended; null before, and when the system does not say. */
+  get exitStatus(): ExitStatus | null {
+    return this.#life.wire?.exit ?? null;
+  }
+
+  /** The last 64 KiB of the server's stderr; empty unless `stderr` is `tee`, `capture` or a function. */
+  get stderrTail(): string {
+    return this.#life.wire?.stderrTail ?? "";
+  }
+
+  /**
+   * Starts the server. The SDKs call it in `connect`.
+   *
+   * @throws {ProcessError} As a rejection, if it cannot be started.
+   * @throws {TypeError} As a rejection, if the transport was started before or is closed.
+   */
+  async start(): Promise<void> {
+    const { signal } = this.#options;
+    const wire = await this.#life.start(() => this.#options.runtime ?? detectRuntime(), (runtime) => {
+      signal?.throwIfAborted();
+      return new ProcessWire(
+        { start: this.#startSettings(runtime), graces: this.#graces, signal },
+        this.#life,
+      );
+    });
+    await wire.started();
+  }
+
+  /**
+   * Sends a message; messages leave in call order. Resolves once the server's pipe has room for more.
+   *
+   * @throws {ProtocolError} As a rejection with code -32000, if the transport is not started, or closed.
+   * @throws {FrameError} As a rejection, if the message cannot be written.
+   */
+  send(message: JSONRPCMessage): Promise<void> {
+    return this.#life.send(message, undefined);
+  }
+
+  /**
+   * Ends the server: its input ends, then SIGTERM, then SIGKILL, to it and to what it started. `onclose` is called at once, so that
+   * what is asked fails at once. Resolves when the process is reaped. Safe at any time and more than once.
+   */
+  close(): Promise<void> {
+    return this.#life.close();
+  }
+
+  #startSettings(runtime: RuntimeAdapter): ProcessWireSettings["start"] {
+    const { stderr = "inherit", logger = stderrLogger, clock = systemClock } = this.#options;
+    return {
+      launch: launchSettings(this.#options),
+      keepsAlive: true,
+      stderr: {
+        onText: stderr === "tee" ? (text) => runtime.writeStderr(text) : undefined,
+        onLine: typeof stderr === "function" ? stderr : undefined,
+      },
+      connection: this.#connection,
+      runtime,
+      logger,
+      clock,
+    };
+  }
+}
+
+function launchSettings(options: StdioClientTransportOptions): LaunchSettings {
+  const { command, args = [], cwd, env = {}, inheritEnv = "safe", passEnv = [], processGroup = true } =
+    options;
+  const { stderr = "inherit" } = options;
+  const isPiped = stderr !== "inherit" && stderr !== "ignore";
+  return { command, args, cwd, env, inheritEnv, passEnv, processGroup, stderr: isPiped ? "pipe" : stderr };
+}
+
+function connectionSettings(limits: ClientLimits): ConnectionSettings {
+  const { maxLineBytes = FRAMING_DEFAULTS.maxLineBytes, maxNestingDepth = FRAMING_DEFAULTS.maxNestingDepth } =
+    limits;
+  checkFramingLimits({ maxLineBytes, maxNestingDepth });
+  return { maxLineBytes, maxNestingDepth, maxQueuedBytes: 1_048_576 };
+}
+
+/** Node's own streams are what the SDKs' class of this name takes. */
+function checkStreams({ readable, writable }: ByteStreams): void {
+  if (typeof readable?.getReader === "function" && typeof writable?.getWriter === "function") return;
+  throw new TypeError(`Cannot use the streams: they must be Web Streams, as { readable, writable }`);
+}

@@ -1,0 +1,160 @@
+// What keeps the hot path fast, as counts that no machine changes: modules, writes and promises (section 14 of the design).
+import assert from "node:assert/strict";
+import { createHook } from "node:async_hooks";
+import process from "node:process";
+import { test } from "node:test";
+import { Client } from "../client.ts";
+import { readableFrom, writableTo } from "../internal/runtime/byte_streams.ts";
+import { silentLogger } from "../logger.ts";
+import { Server } from "../server.ts";
+import { listSources, loadedWith, readCode } from "./_sources.ts";
+import { bytesOf, nextTurn, textOf } from "./helpers.ts";
+
+const META = {
+  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+  "io.modelcontextprotocol/clientCapabilities": {},
+};
+
+/** Only Node tells of each promise that is made. */
+const COUNTED = {
+  skip: "bun" in process.versions || "deno" in process.versions ? "only Node counts promises" : false,
+} as const;
+
+function loadedBy(...entries: string[]): Set<string> {
+  const loaded = new Set<string>();
+  const load = (file: string): void => {
+    if (loaded.has(file)) return;
+    loaded.add(file);
+    loadedWith(file).forEach(load);
+  };
+  entries.forEach(load);
+  return loaded;
+}
+
+test("server.ts loads nothing that a first answer does not need", () => {
+  const loaded = loadedBy("server.ts");
+  const strange = [...loaded].filter((file) =>
+    /^(client|host_config|sdk_transport|testing|mod)\.ts$|^internal\/(client|host_config|sdk|testing)\//.test(
+      file,
+    ) ||
+    /^internal\/runtime\/(deno|bun|node)/.test(file) || /_child\.ts$/.test(file)
+  );
+  assert.deepEqual(strange, []);
+  assert.ok(loaded.size <= 44, `${loaded.size} modules`);
+});
+
+test("An adapter loads what starts processes only when one is started", () => {
+  for (const runtime of ["deno", "bun", "node"]) {
+    const loaded = loadedBy(`internal/runtime/${runtime}.ts`);
+    assert.deepEqual([...loaded].filter((file) => /_child|spawn_failure|signal_target/.test(file)), []);
+    assert.ok(loaded.size <= 13, `${runtime}: ${loaded.size} modules`);
+  }
+});
+
+test("The adapters load no module of Node with themselves but where they run on it", () => {
+  const eager = listSources()
+    .filter((file) => /^internal\/(?!runtime\/node)/.test(file) && !/_child\.ts$/.test(file))
+    .filter((file) => /^import\s+(?!type\b)[^;]*from\s+"node:/m.test(readCode(file)));
+  assert.deepEqual(eager, []);
+});
+
+/** A server over a source and a sink, and what it takes to ask it many things at once. */
+function startServer(): {
+  ask: (calls: number) => Promise<void>;
+  writes: string[];
+  end: () => Promise<void>;
+} {
+  const writes: string[] = [];
+  let give = (_bytes: Uint8Array | null): void => {};
+  const server = new Server({
+    info: { name: "s", version: "1" },
+    logger: silentLogger,
+    tools: { echo: { inputSchema: { type: "object" }, call: ({ text }) => String(text) } },
+  });
+  const ended = server.run({
+    readable: readableFrom({ read: () => new Promise((resolve) => give = resolve), close: () => give(null) }),
+    writable: writableTo({
+      write: (bytes) => Promise.resolve(void writes.push(textOf(bytes))),
+      close() {},
+      abort() {},
+    }),
+  });
+  let id = 0;
+  return {
+    writes,
+    ask: async (calls) => {
+      const line = () => {
+        const params = { name: "echo", arguments: { text: "x" }, _meta: META };
+        return JSON.stringify({ jsonrpc: "2.0", id: ++id, method: "tools/call", params });
+      };
+      give(bytesOf(Array.from({ length: calls }, line).join("\n") + "\n"));
+      await nextTurn();
+    },
+    end: async () => {
+      give(null);
+      await ended;
+    },
+  };
+}
+
+test("A server writes at most twice for all the calls of a turn", async () => {
+  const { ask, writes, end } = startServer();
+  await nextTurn();
+  await ask(200);
+  assert.ok(writes.length <= 2, `${writes.length} writes`);
+  assert.equal(writes.join("").split("\n").length, 201);
+  await end();
+});
+
+test("A client writes at most twice for all the calls of a turn, and for those that their answers bring", async () => {
+  const writes: string[] = [];
+  let give = (_bytes: Uint8Array | null): void => {};
+  const answer = (line: string): string => {
+    const { id, method } = JSON.parse(line) as { id: number; method: string };
+    const result = method === "server/discover"
+      ? { resultType: "complete", supportedVersions: ["2026-07-28"], capabilities: {} }
+      : { resultType: "complete", content: [] };
+    return `${JSON.stringify({ jsonrpc: "2.0", id, result })}\n`;
+  };
+  const client = await Client.connect({
+    readable: readableFrom({ read: () => new Promise((resolve) => give = resolve), close: () => give(null) }),
+    writable: writableTo({
+      write(bytes): Promise<void> {
+        writes.push(textOf(bytes));
+        const answers = textOf(bytes).trimEnd().split("\n").map(answer).join("");
+        setTimeout(() => give(bytesOf(answers)));
+        return Promise.resolve();
+      },
+      close() {},
+      abort() {},
+    }),
+  });
+  assert.equal(writes.length, 1);
+  let left = 64 * 5;
+  const worker = async (): Promise<void> => {
+    while (left-- > 0) await client.request("tools/call", { name: "echo" });
+  };
+  await Promise.all(Array.from({ length: 64 }, worker));
+  assert.ok(writes.length - 1 <= 2 * 5, `${writes.length} writes`);
+  assert.equal(writes.slice(1).join("").split("\n").length - 1, 64 * 5);
+  await client.close();
+});
+
+async function countPromises(work: () => Promise<void>): Promise<number> {
+  let count = 0;
+  const hook = createHook({ init: (_id, type) => void (type === "PROMISE" && count++) }).enable();
+  await work();
+  hook.disable();
+  return count;
+}
+
+test("A server makes promises for a turn, and none for a call whose tool makes none", COUNTED, async () => {
+  const { ask, end } = startServer();
+  await nextTurn();
+  await ask(10);
+  const few = await countPromises(() => ask(50));
+  const many = await countPromises(() => ask(250));
+  assert.ok(few < 40, `${few} for 50 calls`);
+  assert.ok(many - few < 10, `${many} for 250 calls, ${few} for 50`);
+  await end();
+});
