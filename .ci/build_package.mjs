@@ -1,9 +1,10 @@
 // Gives the folder that tsc has filled a package.json of its own, so that the examples and the tests in it find the
-// module under its name as JavaScript.
+// module under its name as JavaScript; with the argument "bundle" as the bundles that the npm tarball has.
 import { readFileSync, writeFileSync } from "node:fs";
 
 const { name, type, exports } = JSON.parse(readFileSync("package.json", "utf8"));
-const toScript = ([key, path]) => [key, path.replace(/\.ts$/, ".js")];
+const folder = process.argv[2] === "bundle" ? "./bundle/" : "./";
+const toScript = ([key, path]) => [key, path.replace(/^\.\//, folder).replace(/\.ts$/, ".js")];
 const built = {
   name,
   private: true,

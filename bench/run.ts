@@ -1,8 +1,11 @@
 // Runs the benches in turns (limit, ours, official, limit, …), so that a machine whose speed drifts is fair to all, and writes
-// the medians and ratios to bench/RESULTS.md and bench/results.svg. `deno task bench`, or `deno task bench --quick`.
+// the medians and ratios to bench/RESULTS.md and bench/results.svg; then what things cost in memory, and how cost grows.
+// `deno task bench`, or `deno task bench --quick` for less than two minutes and no files.
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import process from "node:process";
+import { measureCalls, measureServers } from "./growth.ts";
+import { measureMemory } from "./memory.ts";
 import { drawRatios } from "./plot.ts";
 
 export type Kind = "limit" | "ours" | "official";
@@ -112,7 +115,9 @@ const rows = WORKS.flatMap((work) =>
 const table = renderTable();
 process.stdout.write(`${table}\n`);
 if (!isQuick) {
-  writeFileSync("bench/RESULTS.md", table);
+  const costs = `${await renderGrowth()}\n${await renderMemory()}`;
+  process.stdout.write(`${costs}\n`);
+  writeFileSync("bench/RESULTS.md", `${table}\n${costs}`);
   const bars = rows.filter(({ work }) => work.kinds.length === 3).map(({ work, runtime, figures }) => ({
     group: work.title,
     label: runtime,
@@ -179,11 +184,51 @@ function renderTable(): string {
     "# Results",
     "",
     `Medians of ${ROUNDS} rounds taken in turns in one run, both ends of one kind, on ${machine()}.`,
-    "Ratios count from bad to good: 1 is as good as the limit, 3 is three times as good as the official SDK.",
+    "Ratios count from bad to good: 1 is as good as the limit, 3 is three times as good as the official SDK. Rates are taken",
+    "after 20 000 calls of warm-up.",
     "",
     "| work | runtime | official SDK | ours | limit | ours : limit | ours : official | target | met |",
     "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ...lines,
+    "",
+  ].join("\n");
+}
+
+async function renderGrowth(): Promise<string> {
+  const calls = [];
+  for (const inFlight of [1, 64, 256, 1_024]) calls.push(await measureCalls(inFlight));
+  const servers = [];
+  for (const count of [1, 10, 100]) servers.push(await measureServers(count));
+  return [
+    "## How cost grows",
+    "",
+    "Both ends ours, on Deno. One server, by calls in flight:",
+    "",
+    "| in flight | calls/s |",
+    "| --- | --- |",
+    ...calls.map(({ inFlight, perSecond }) => `| ${inFlight} | ${format(perSecond)} |`),
+    "",
+    "Servers that are started at once, called once each at the same time, and closed:",
+    "",
+    "| servers | started and connected (ms) | called (ms) | closed and reaped (ms) |",
+    "| --- | --- | --- | --- |",
+    ...servers.map(({ servers, startMs, callMs, closeMs }) =>
+      `| ${servers} | ${format(startMs)} | ${format(callMs)} | ${format(closeMs)} |`
+    ),
+    "",
+  ].join("\n");
+}
+
+async function renderMemory(): Promise<string> {
+  const costs = await measureMemory();
+  return [
+    "## What things cost in memory",
+    "",
+    "On Deno, in one process, after a collection.",
+    "",
+    "| what | bytes each |",
+    "| --- | --- |",
+    ...costs.map(({ what, bytes }) => `| ${what} | ${format(bytes)} |`),
     "",
   ].join("\n");
 }
