@@ -5,7 +5,7 @@ import type { ByteStreams } from "../runtime.ts";
 import { createDeferred } from "./deferred.ts";
 import { WriteBuffer } from "./framing/write_buffer.ts";
 import { encodeMessage, MessageDecoder } from "./message_codec.ts";
-import { type ByteInput, type ByteOutput, openChannel } from "./runtime/byte_streams.ts";
+import { type ByteInput, type ByteOutput, openChannel } from "./runtime/byte_channel.ts";
 
 /** What a {@linkcode StreamConnection} is bound by; all of it is required. */
 export interface ConnectionSettings {

@@ -9,7 +9,7 @@ import type {
   SpawnCommand,
 } from "../../runtime.ts";
 import { takeDescriptors } from "./bun_descriptors.ts";
-import { LazyStdio } from "./byte_streams.ts";
+import { LazyStdio } from "./byte_channel.ts";
 import { Bun, bunProcess } from "./bun_namespace.ts";
 import { ownStdin, ownStdout, writeToStderr } from "./bun_stdio.ts";
 import { divertStdout } from "./bun_stdout_guard.ts";

@@ -1,7 +1,7 @@
 /** Deno as a runtime. */
 
 import type { ChildHandle, OwnStdio, RuntimeAdapter, Signal, SpawnCommand } from "../../runtime.ts";
-import { LazyStdio } from "./byte_streams.ts";
+import { LazyStdio } from "./byte_channel.ts";
 import { DenoErrorCatcher } from "./deno_errors.ts";
 import { DenoHostEnd } from "./deno_host_end.ts";
 import { Deno, denoInternals, isGranted } from "./deno_namespace.ts";

@@ -9,7 +9,7 @@ import type {
   Signal,
   SpawnCommand,
 } from "../../runtime.ts";
-import { LazyStdio } from "./byte_streams.ts";
+import { LazyStdio } from "./byte_channel.ts";
 import { Shared } from "./divert.ts";
 import { HostEnd, listenToSignals } from "./host_end.ts";
 import { listed } from "./listed.ts";
