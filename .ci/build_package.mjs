@@ -1,6 +1,7 @@
 // Gives the folder that tsc has filled a package.json of its own, so that the examples and the tests in it find the
 // module under its name as JavaScript; with the argument "bundle" as the bundles that the npm tarball has.
 import { readFileSync, writeFileSync } from "node:fs";
+import process from "node:process";
 
 const { name, type, exports } = JSON.parse(readFileSync("package.json", "utf8"));
 const folder = process.argv[2] === "bundle" ? "./bundle/" : "./";

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { cpSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
+import process from "node:process";
 import { pathToFileURL } from "node:url";
 
 const TARBALL = "build/mcp-stdio.tgz";
@@ -22,7 +23,7 @@ cpSync("build/bundle", FOLDER, { recursive: true });
 assert.deepEqual(await namesOf("build/bundle"), before);
 execFileSync("tar", ["czf", TARBALL, "-C", "build", "package"]);
 rmSync(FOLDER, { recursive: true });
-console.log(`${TARBALL} has ${entries.length} bundled entries`);
+process.stdout.write(`${TARBALL} has ${entries.length} bundled entries\n`);
 
 async function namesOf(folder) {
   const modules = entries.map(async (path) => [
