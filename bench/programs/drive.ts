@@ -3,7 +3,7 @@ import process from "node:process";
 import type { BenchClient } from "./frames.ts";
 
 /** Calls before the clock starts: a server lives long, and its code has been compiled by then. */
-const WARM_UP_CALLS = 20_000;
+const WARM_UP_CALLS = Number(process.env.WARM_UP_CALLS ?? 20_000);
 
 const [kind, work, ...command] = process.argv.slice(2);
 const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
@@ -35,8 +35,9 @@ async function run(client: BenchClient): Promise<Record<string, number>> {
       const size = 8 * 1_048_576;
       await client.echo({ size });
       const begun = performance.now();
-      for (let round = 0; round < 6; round++) await client.echo({ size });
-      return { mbPerSecond: 6 * size / 1_048_576 / ((performance.now() - begun) / 1_000) };
+      const calls = Number(process.env.CALLS ?? 6);
+      for (let round = 0; round < calls; round++) await client.echo({ size });
+      return { mbPerSecond: calls * size / 1_048_576 / ((performance.now() - begun) / 1_000) };
     }
     default:
       throw new Error(`Unknown work: ${work}`);
