@@ -37,22 +37,22 @@
  * @module
  */
 
-import type { ClientLimits, SpawnOptions } from "./client.ts";
+import { resolveConnection, resolveGraces, type SpawnOptions } from "./client_options.ts";
 import { systemClock } from "./internal/clock.ts";
-import { checkDuration, checkFramingLimits, FRAMING_DEFAULTS } from "./internal/options.ts";
+import { checkDuration } from "./internal/options.ts";
 import type { LaunchSettings } from "./internal/process/launch.ts";
 import { detectRuntime } from "./internal/runtime/detect.ts";
 import { ProcessWire, type ProcessWireSettings } from "./internal/sdk/process_wire.ts";
 import { ServerWire } from "./internal/sdk/server_wire.ts";
 import { TransportLife } from "./internal/sdk/transport_life.ts";
 import type { WireSettings } from "./internal/sdk/wire_port.ts";
-import { toSafeLogger } from "./internal/server/safe_logger.ts";
+import { toSafeLogger } from "./internal/safe_logger.ts";
 import { resolveLimits } from "./internal/server/settings.ts";
 import { type ConnectionSettings, StreamConnection } from "./internal/stream_connection.ts";
 import { stderrLogger } from "./logger.ts";
 import type { JSONRPCMessage, RequestId } from "./messages.ts";
 import type { ByteStreams, ExitStatus, RuntimeAdapter } from "./runtime.ts";
-import type { ServeOptions, ServerOptions } from "./server.ts";
+import type { ServeOptions, ServerOptions } from "./server_options.ts";
 
 /**
  * Options for {@linkcode StdioServerTransport}, with the meaning and the defaults they have for a server of this module.
@@ -204,13 +204,9 @@ export class StdioClientTransport {
    * @throws {RangeError} If a limit or a duration cannot be used.
    */
   constructor(options: StdioClientTransportOptions) {
-    const { shutdownGraceMs = 2_000, limits = {}, logger = stderrLogger } = options;
-    const { terminateGraceMs = shutdownGraceMs } = options;
-    checkDuration("shutdownGraceMs", shutdownGraceMs);
-    checkDuration("terminateGraceMs", terminateGraceMs);
-    this.#options = { ...options, logger: toSafeLogger(logger) };
-    this.#connection = connectionSettings(limits);
-    this.#graces = { shutdownGraceMs, terminateGraceMs };
+    this.#options = { ...options, logger: toSafeLogger(options.logger ?? stderrLogger) };
+    this.#connection = resolveConnection(options);
+    this.#graces = resolveGraces(options);
     this.#life = new TransportLife("StdioClientTransport", this, this.#options.logger!);
   }
 
@@ -288,13 +284,6 @@ function launchSettings(options: StdioClientTransportOptions): LaunchSettings {
   const { stderr = "inherit" } = options;
   const isPiped = stderr !== "inherit" && stderr !== "ignore";
   return { command, args, cwd, env, inheritEnv, passEnv, processGroup, stderr: isPiped ? "pipe" : stderr };
-}
-
-function connectionSettings(limits: ClientLimits): ConnectionSettings {
-  const { maxLineBytes = FRAMING_DEFAULTS.maxLineBytes, maxNestingDepth = FRAMING_DEFAULTS.maxNestingDepth } =
-    limits;
-  checkFramingLimits({ maxLineBytes, maxNestingDepth });
-  return { maxLineBytes, maxNestingDepth, maxQueuedBytes: 1_048_576 };
 }
 
 /** Node's own streams are what the SDKs' class of this name takes. */

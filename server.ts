@@ -29,175 +29,45 @@
  */
 
 import type { Connection } from "./connection.ts";
-import { systemClock } from "./internal/clock.ts";
 import { checkDuration, checkPositiveInteger } from "./internal/options.ts";
-import { serveProcess, type ServeProcessSettings } from "./internal/process/serve_process.ts";
+import { serveProcess } from "./internal/process/serve_process.ts";
 import { detectRuntime } from "./internal/runtime/detect.ts";
+import { toSafeLogger } from "./internal/safe_logger.ts";
 import type { SdkServer, SdkServerFactory, SdkTransport } from "./internal/sdk/sdk_shapes.ts";
 import { Definitions } from "./internal/server/definitions.ts";
 import { checkPublication } from "./internal/server/listen_streams.ts";
 import { Session } from "./internal/server/session.ts";
-import { toSafeLogger } from "./internal/server/safe_logger.ts";
 import { type Handler, resolveLimits, type ServerSettings } from "./internal/server/settings.ts";
 import { StreamConnection } from "./internal/stream_connection.ts";
-import { type Logger, stderrLogger } from "./logger.ts";
-import {
-  type Implementation,
-  LEGACY_PROTOCOL_VERSIONS,
-  MetaKey,
-  MODERN_PROTOCOL_VERSIONS,
-  type Params,
-  type ServerCapabilities,
-} from "./messages.ts";
-import type { ByteStreams, Clock, RuntimeAdapter } from "./runtime.ts";
+import type { Params, ServerCapabilities } from "./messages.ts";
+import type { ByteStreams } from "./runtime.ts";
 import type {
   PromptDefinition,
   RequestContext,
   RequestHandler,
   ResourceDefinition,
   ToolDefinition,
-  ToolDefinitions,
 } from "./schema.ts";
+import {
+  processSettings,
+  resolveSettings,
+  type SdkServeOptions,
+  type ServeOptions,
+  type ServerEnd,
+  type ServerOptions,
+  type ToolSchemas,
+} from "./server_options.ts";
 
 export type { RequestContext, RequestHandler, SdkServer, SdkServerFactory, SdkTransport };
-
-/** Schemas of tools by the tools' names; it lets each tool know its own argument types. */
-export type ToolSchemas = { [name: string]: unknown };
-
-/** What a server is bound by. */
-export interface ServerLimits {
-  /**
-   * How many requests run at the same time (rule V1).
-   *
-   * @default {256}
-   */
-  maxInFlightRequests?: number | undefined;
-  /**
-   * How many more are read ahead and wait for their turn. Behind that the client is held by the pipe.
-   *
-   * @default {256}
-   */
-  maxQueuedRequests?: number | undefined;
-  /**
-   * How many `subscriptions/listen` streams may be open.
-   *
-   * @default {1_024}
-   */
-  maxListenStreams?: number | undefined;
-  /**
-   * Above this much output that the client has not taken, in bytes, no request begins (rule V12).
-   *
-   * @default {1_048_576}
-   */
-  maxQueuedBytes?: number | undefined;
-  /**
-   * The longest line in bytes, in either direction; CR LF is not counted.
-   *
-   * @default {16_777_216}
-   */
-  maxLineBytes?: number | undefined;
-  /**
-   * The deepest nesting of arrays and objects in a request.
-   *
-   * @default {512}
-   */
-  maxNestingDepth?: number | undefined;
-}
-
-/** How long clients may keep what can be cached. */
-export interface CacheHint {
-  /**
-   * In milliseconds.
-   *
-   * @default {0}
-   */
-  ttlMs?: number | undefined;
-  /**
-   * Whether others may be served from it.
-   *
-   * @default {"private"}
-   */
-  cacheScope?: "public" | "private" | undefined;
-}
-
-/** Options for {@linkcode Server}. */
-export interface ServerOptions<Schemas extends ToolSchemas = ToolSchemas> {
-  /** The server's name and version. */
-  info: Implementation;
-  /** How a model should use the server. */
-  instructions?: string | undefined;
-  /**
-   * What the server can do beyond what follows from its definitions. A member replaces the one that follows from them; one
-   * that is `undefined` takes it away.
-   *
-   * @default {what is defined, and logging}
-   */
-  capabilities?: ServerCapabilities | undefined;
-  /** Handlers by method, for what the definitions do not cover. They come before the definitions. */
-  handlers?: { [method: string]: RequestHandler } | undefined;
-  /** Tools by name. */
-  tools?: ToolDefinitions<Schemas> | undefined;
-  /** Resources by URI; a URI with `{variables}` is a template. */
-  resources?: { [uri: string]: ResourceDefinition } | undefined;
-  /** Prompts by name. */
-  prompts?: { [name: string]: PromptDefinition } | undefined;
-  /** Told of each notification of the client but cancellations. */
-  onNotification?: ((method: string, params: Params | undefined) => void) | undefined;
-  /**
-   * Whether clients that begin with `initialize` are served or told which revisions there are.
-   *
-   * @default {"serve"}
-   */
-  legacy?: "serve" | "reject" | undefined;
-  /** What the server is bound by. */
-  limits?: ServerLimits | undefined;
-  /** How long clients may keep lists and resources. */
-  cache?: CacheHint | undefined;
-  /**
-   * How many entries a page of a list holds.
-   *
-   * @default {1_000}
-   */
-  pageSize?: number | undefined;
-  /**
-   * How long requests in flight are awaited after the end of input, in milliseconds; then their signals fire (rule V11).
-   *
-   * @default {10_000}
-   */
-  drainTimeoutMs?: number | undefined;
-  /**
-   * Begins the work on a request; the default begins it at once. It must call its argument once, now or later. If it throws,
-   * the request is answered `Server busy` (rule V2).
-   */
-  startTask?: ((task: () => void) => void) | undefined;
-  /**
-   * Takes what the server says about itself.
-   *
-   * @default {warnings and errors to stderr}
-   */
-  logger?: Logger | undefined;
-  /** Time, for tests. */
-  clock?: Clock | undefined;
-}
-
-/** Why a server has ended. */
-export interface ServerEnd {
-  /**
-   * `eof`: the client closed its end; `closed`: {@linkcode Server.close} was called; `signal`: the process was told to end;
-   * `output_failed`: the client no longer reads; `input_failed`: reading failed; `uncaught_error`: code of the process has
-   * thrown where nobody catches; `parent_exited`: the process that started this one is gone.
-   */
-  readonly reason:
-    | "eof"
-    | "closed"
-    | "signal"
-    | "output_failed"
-    | "input_failed"
-    | "uncaught_error"
-    | "parent_exited";
-  /** What failed, or was thrown. */
-  readonly error?: unknown;
-}
+export type {
+  CacheHint,
+  SdkServeOptions,
+  ServeOptions,
+  ServerEnd,
+  ServerLimits,
+  ServerOptions,
+  ToolSchemas,
+} from "./server_options.ts";
 
 /**
  * An MCP server on any pair of byte streams, for one run.
@@ -339,57 +209,6 @@ export class Server<Schemas extends ToolSchemas = ToolSchemas> {
   }
 }
 
-/** Options for {@linkcode serve}: what belongs to the process. */
-export interface ServeOptions {
-  /**
-   * Sends to stderr what code in this process writes to stdout by other means, such as `console.log` (rule V14). It begins
-   * with the call and lasts as long as the process.
-   *
-   * @default {true}
-   */
-  guardStdout?: boolean | undefined;
-  /**
-   * Ends the server at SIGTERM and SIGINT, with answers written; a second signal ends the process at once (rule V15).
-   *
-   * @default {true}
-   */
-  signals?: boolean | undefined;
-  /**
-   * At an error that nobody catches, reports it on stderr, answers what is in flight with an error, and ends the process
-   * with code 1; unless other code of this process handles such errors.
-   *
-   * @default {true}
-   */
-  uncaughtErrors?: boolean | undefined;
-  /**
-   * How often to look, in milliseconds, whether the process that started this one is still there; once it is not, the
-   * server ends as at SIGTERM. For hosts that die while another process holds their end of stdin. POSIX only.
-   *
-   * @default {Infinity}
-   */
-  parentCheckMs?: number | undefined;
-  /**
-   * How long the process may stay after the server has ended, in milliseconds, but at most 500 after a signal; then it is
-   * ended with code 0. `Infinity` leaves its end to others.
-   *
-   * @default {1_000}
-   */
-  lingerMs?: number | undefined;
-  /** Called when the server has ended, and awaited for as long as the drain may take. */
-  onClose?: ((end: ServerEnd) => void | Promise<void>) | undefined;
-  /**
-   * The runtime.
-   *
-   * @default {the one this runs on}
-   */
-  runtime?: RuntimeAdapter | undefined;
-}
-
-/** Options for {@linkcode serve} with servers of the official SDK. */
-export type SdkServeOptions =
-  & ServeOptions
-  & Pick<ServerOptions, "legacy" | "limits" | "drainTimeoutMs" | "logger" | "clock">;
-
 /**
  * Makes this process a server on the official SDK: `factory` makes an `McpServer` or a `Server` for each era, when it is first
  * asked for. Servers of SDK 1.x serve clients that begin with `initialize`; those of SDK 2.x both eras at once (rule K3).
@@ -446,70 +265,6 @@ async function serveFactory(factory: SdkServerFactory, options: SdkServeOptions)
   const { serveSdk } = await import("./internal/sdk/serve_sdk.ts");
   const process = processSettings(options, options.runtime ?? await detectRuntime());
   return await serveSdk(factory, { ...process, ...settings, logger: toSafeLogger(process.logger) });
-}
-
-function processSettings(options: SdkServeOptions, runtime: RuntimeAdapter): ServeProcessSettings<ServerEnd> {
-  const { guardStdout = true, signals = true, uncaughtErrors = true, onClose } = options;
-  const { lingerMs = 1_000, parentCheckMs = Infinity, drainTimeoutMs = 10_000 } = options;
-  checkDuration("lingerMs", lingerMs);
-  checkDuration("parentCheckMs", parentCheckMs);
-  const { logger = stderrLogger, clock = systemClock } = options;
-  return {
-    guardStdout,
-    signals,
-    uncaughtErrors,
-    parentCheckMs,
-    lingerMs,
-    onClose,
-    drainTimeoutMs,
-    runtime,
-    logger,
-    clock,
-  };
-}
-
-function resolveSettings(
-  options: Omit<ServerOptions, "tools">,
-  handlers: ReadonlyMap<string, Handler>,
-  capabilities: () => ServerCapabilities,
-): ServerSettings {
-  const { info, instructions, legacy = "serve", cache = {}, drainTimeoutMs = 10_000, limits = {} } = options;
-  if (typeof info?.name !== "string" || typeof info.version !== "string") {
-    throw new TypeError(`Cannot make a server: "info" must have a "name" and a "version"`);
-  }
-  checkDuration("drainTimeoutMs", drainTimeoutMs);
-  return {
-    info,
-    resultMeta: { [MetaKey.serverInfo]: info },
-    instructions,
-    capabilities,
-    handlers,
-    servesLegacy: legacy === "serve",
-    spokenVersions: legacy === "serve"
-      ? [...MODERN_PROTOCOL_VERSIONS, ...LEGACY_PROTOCOL_VERSIONS]
-      : MODERN_PROTOCOL_VERSIONS,
-    cache: resolveCacheHint(cache),
-    limits: resolveLimits(limits),
-    drainTimeoutMs,
-    onNotification: options.onNotification,
-    startTask: options.startTask,
-    logger: toSafeLogger(options.logger ?? stderrLogger),
-    clock: options.clock ?? systemClock,
-  };
-}
-
-function resolveCacheHint({ ttlMs = 0, cacheScope = "private" }: CacheHint): ServerSettings["cache"] {
-  if (!Number.isSafeInteger(ttlMs) || ttlMs < 0) {
-    throw new RangeError(
-      `Cannot use "ttlMs" as it must be an integer, zero or more: current value is ${ttlMs}`,
-    );
-  }
-  if (cacheScope !== "public" && cacheScope !== "private") {
-    throw new TypeError(
-      `Cannot use "cacheScope" as it must be "public" or "private": current value is "${cacheScope}"`,
-    );
-  }
-  return { ttlMs, cacheScope };
 }
 
 function withoutUndefined(capabilities: ServerCapabilities): ServerCapabilities {

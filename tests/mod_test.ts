@@ -1,11 +1,9 @@
 // The main module has every public name, but for those of the test tools.
 import assert from "node:assert/strict";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
-import { fileURLToPath } from "node:url";
-
-const ROOT = findRoot(dirname(fileURLToPath(import.meta.url)));
+import { ROOT } from "./_sources.ts";
 
 const DECLARATION = /^export (?:abstract |async )?(?:class|const|function|interface|type) (\w+)/gm;
 const LIST = /^export (?:type )?\{([^}]*)\}(?: from "([^"]+)")?/gm;
@@ -13,13 +11,23 @@ const ALL = /^export \* from "\.\/([^"]+)"/gm;
 
 test("mod.ts exports every name of every public module but testing.ts", () => {
   const given = namesOf("mod.ts");
-  const modules = readdirSync(ROOT).filter((file) => /^\w+\.ts$/.test(file));
+  const { exports } = JSON.parse(read("package.json")) as { exports: Record<string, string> };
+  const modules = Object.values(exports).map((path) => path.slice("./".length));
   assert.ok(modules.length > 12 && given.size > 100, `${modules.length} modules, ${given.size} names`);
   const missing = modules.filter((file) => file !== "mod.ts" && file !== "testing.ts").flatMap((file) =>
     [...namesOf(file)].filter((name) => !given.has(name)).map((name) => `${file}: ${name}`)
   );
   assert.deepEqual(missing, []);
 });
+
+for (const face of ["client", "server"]) {
+  test(`${face}.ts gives out every option and shape of ${face}_options.ts`, () => {
+    const given = namesOf(`${face}.ts`);
+    const shapes = [...read(`${face}_options.ts`).matchAll(/^export (?:interface|type) (\w+)/gm)];
+    assert.ok(shapes.length > 5);
+    assert.deepEqual(shapes.map(([, name]) => name!).filter((name) => !given.has(name)), []);
+  });
+}
 
 test("mod.ts does no work of its own", () => {
   const statements = read("mod.ts").replace(/\/\*\*[^]*?\*\//g, "").replace(LIST, "").replace(ALL, "");
@@ -41,9 +49,4 @@ function namesOf(file: string): Set<string> {
 
 function read(file: string): string {
   return readFileSync(join(ROOT, file), "utf8");
-}
-
-/** The sources also when this runs as JavaScript, from the folder that is built. */
-function findRoot(folder: string): string {
-  return existsSync(join(folder, "deno.json")) ? folder : findRoot(dirname(folder));
 }

@@ -1,6 +1,6 @@
-import type { Logger } from "../../logger.ts";
+import type { Logger } from "../logger.ts";
 
-/** A logger whose faults change nothing in a server. */
+/** A logger whose faults change nothing for whoever has something to say. */
 export function toSafeLogger(logger: Logger): Logger {
   const call = (level: keyof Logger) => (message: string, ...details: unknown[]): void => {
     try {
