@@ -6,8 +6,8 @@ export interface Bar {
   readonly official: number;
 }
 
-const WIDTH = 760;
-const LEFT = 190;
+const WIDTH = 800;
+const LEFT = 260;
 const ROW = 34;
 const SCALE = WIDTH - LEFT - 60;
 
@@ -36,6 +36,7 @@ ${rows.join("\n")}
 
 function drawBar(y: number, value: number, color: string): string {
   const width = Math.min(value, 1.08) * SCALE;
+  const [x, fill] = width > 28 ? [LEFT + 4, "white"] : [LEFT + width + 4, "#555"];
   return `<rect x="${LEFT}" y="${y}" width="${width.toFixed(1)}" height="11" fill="${color}"/>` +
-    `<text x="${LEFT + 4}" y="${y + 9}" font-size="9" fill="white">${value.toFixed(2)}</text>`;
+    `<text x="${x.toFixed(1)}" y="${y + 9}" font-size="9" fill="${fill}">${value.toFixed(2)}</text>`;
 }
