@@ -366,7 +366,7 @@ export function toErrorObject(thrown: unknown): JSONRPCErrorObject {
 export function describeId(id: RequestId | undefined): string {
   if (id === undefined) return "none";
   if (typeof id === "number") return String(id);
-  // deno-lint-ignore no-control-regex
+  // deno-lint-ignore no-control-regex -- these are what must not reach a log line
   const text = id.slice(0, 64).replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, "?");
   return `"${text}${id.length > 64 ? "…" : ""}"`;
 }

@@ -52,7 +52,7 @@ export const stderrLogger: Logger = {
 function writeLine(level: string, message: string, details: readonly unknown[]): void {
   const facts = details.map((detail) => ` ${toText(detail)}`).join("");
   // On all three runtimes `console.error` goes to stderr, whatever stands guard over stdout.
-  // deno-lint-ignore no-console
+  // deno-lint-ignore no-console -- see above
   console.error(`${level}: ${message}${facts}`.replaceAll(/[\r\n]+/g, " "));
 }
 

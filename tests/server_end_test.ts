@@ -126,6 +126,7 @@ test("Server fails what a legacy client can no longer answer at the end of its i
       ask: { call: (_args, { requestInput }) => requestInput("roots/list").then(() => "answered") },
       late: {
         async call(_args, { requestInput }) {
+          // On the fake clock: the test lets this time pass.
           await new Promise((resolve) => session.clock.setTimeout(() => resolve(undefined), 100));
           await requestInput("roots/list");
           return "answered";

@@ -194,6 +194,7 @@ test("Client rejects a notification that a deaf server will never take (C8, B58)
     const pid = client.pid!;
     await client.notify("notifications/x");
     const large = outcomeOf(client.notify("notifications/y", { text: "x".repeat(8_388_608) }));
+    // So that the write is stuck in the pipe rather than queued; the assertion holds for both.
     await new Promise((resolve) => setTimeout(resolve, 100));
     if (how === "kill") process.kill(pid, "SIGKILL");
     const closed = how === "close" ? client.close() : client.closed;
@@ -233,6 +234,7 @@ test(
         code: 0,
       }]);
     }
+    // A rejection that nobody sees has its time to come: there is no event to wait for.
     await new Promise((resolve) => setTimeout(resolve, 500));
     await showUnhandledRejections();
   },

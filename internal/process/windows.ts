@@ -113,7 +113,7 @@ export function isBatchFile(path: string): boolean {
 
 function buildBatchLine(path: string, args: readonly string[]): string {
   // A name with these characters cannot exist, and a quote in it would end the quoting.
-  // deno-lint-ignore no-control-regex
+  // deno-lint-ignore no-control-regex -- control characters are among them
   if (/[\0-\x1f"*<>?|]/.test(path)) {
     throw invalidArgument(
       path,

@@ -25,8 +25,8 @@ export function unsupportedVersion(supported: readonly string[], requested: stri
 }
 
 /**
- * What a client is told about what was thrown. A shutdown is named; a `ProtocolError` that is no error of JSON-RPC, as
- * only untyped code can make one, is as foreign as any other error.
+ * What a client is told about what was thrown. A shutdown is named; a `ProtocolError` whose code is no integer, or
+ * whose message is no string, counts as any other error.
  */
 export function toWireError(thrown: unknown): JSONRPCErrorObject {
   if (thrown instanceof CancelledError && thrown.serverShutdown) {

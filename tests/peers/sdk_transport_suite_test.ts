@@ -194,6 +194,7 @@ test(
   "client/stdio: _dispose releases the parent-side pipe handles even when a helper process holds the child stdio (as close() does)",
   POSIX,
   async (t) => {
+    // The helper outlives the test by far: it is the test that must not wait for it.
     const script = `
     const { spawn } = require("child_process");
     spawn(process.execPath, ["-e", "setTimeout(() => {}, 30000)"], { stdio: "inherit" });
