@@ -158,7 +158,7 @@ export class StdioServerTransport {
     const runtime = this.#options.runtime ?? await detectRuntime();
     // It lasts as long as the process: stdout belongs to messages also when the client has gone.
     if (guardStdout) runtime.guardStdout();
-    return runtime.openStdio();
+    return runtime.openStdio({ exclusive: guardStdout });
   }
 }
 

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { JSONRPCMessage } from "../messages.ts";
+import type { OpenStdioOptions } from "../runtime.ts";
 import { StdioServerTransport } from "../sdk_transport.ts";
 import { createFakeRuntime, createStreamPair } from "../testing.ts";
 import { showUnhandledRejections, stateOf } from "./helpers.ts";
@@ -353,13 +354,17 @@ test("StdioServerTransport without streams takes those of its process and guards
   for (const guardStdout of [undefined, true, false]) {
     const [here, stdio] = createStreamPair();
     let guards = 0;
+    let exclusive: boolean | undefined;
     const runtime = Object.assign(createFakeRuntime({ stdio }), {
       guardStdout: () => () => void guards++,
     });
     const guarded = {
       ...runtime,
       guardStdout: () => (guards++, () => {}),
-      openStdio: () => runtime.openStdio(),
+      openStdio: (options?: OpenStdioOptions) => {
+        exclusive = options?.exclusive;
+        return runtime.openStdio();
+      },
     };
     const transport = new StdioServerTransport(undefined, { runtime: guarded, guardStdout });
     assert.equal(stdio.readable.locked, false, "nothing is opened before the start");
@@ -370,6 +375,7 @@ test("StdioServerTransport without streams takes those of its process and guards
     await client.ended;
     assert.equal(client.transcript.messages.length, 1);
     assert.equal(guards, guardStdout === false ? 0 : 1);
+    assert.equal(exclusive, guardStdout !== false, "the wire is taken away from descriptor 1 too");
   }
 });
 
