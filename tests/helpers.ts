@@ -105,6 +105,14 @@ export function testSeed(): number {
   return Number.isSafeInteger(given) && given > 0 ? given : 1 + Math.floor(Math.random() * 0x7fff_fffe);
 }
 
+/**
+ * How many rounds of `full` a test makes that tries much with code that is the same on each runtime: all on Deno, a tenth
+ * on Bun and Node, and all everywhere with `TEST_FULL=1`.
+ */
+export function rounds(full: number): number {
+  return "Deno" in globalThis || process.env["TEST_FULL"] === "1" ? full : Math.ceil(full / 10);
+}
+
 /** A stream that gives the chunks, one for each time it is asked. */
 export function streamOf<T>(chunks: Iterable<T>): ReadableStream<T> {
   const iterator = chunks[Symbol.iterator]();
