@@ -102,7 +102,7 @@ export interface Connection {
   send(message: JSONRPCMessage | readonly JSONRPCMessage[]): Outgoing;
   /** How much is queued and has not begun to leave, about, in bytes. */
   readonly queuedBytes: number;
-  /** Whether more is queued than the connection wants to hold; whoever can wait should. */
+  /** True when more is queued than the connection wants to hold. Senders that can wait should wait for `drained()`. */
   readonly full: boolean;
   /** Resolves when the connection is no longer full, or has ended. */
   drained(): Promise<void>;

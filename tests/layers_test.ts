@@ -8,7 +8,7 @@ const ROWS: ReadonlyArray<readonly RegExp[]> = [
   [/^(messages|runtime|logger|schema|methods)\.ts$/],
   [/^errors\.ts$/, /^internal\/(options|clock|deferred|safe_logger)\.ts$/],
   [/^connection\.ts$/],
-  [/^internal\/framing\//, /^internal\/(message_codec|era)\.ts$/],
+  [/^internal\/framing\//, /^internal\/era\.ts$/],
   [/^framing\.ts$/, /^internal\/stream_connection\.ts$/, /^internal\/runtime\//],
   [/^internal\/(server|client|process|host_config|testing|sdk)\//],
   [/^(server|client)_options\.ts$/],

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { test } from "node:test";
 import type { Fault } from "../connection.ts";
-import { cleanLine, LineSplitter } from "../internal/framing/line_splitter.ts";
+import { cleanLine } from "../internal/framing/line_fault.ts";
+import { LineSplitter } from "../internal/framing/line_splitter.ts";
 import {
   assertGrowth,
   byteByByte,

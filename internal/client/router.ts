@@ -17,7 +17,7 @@ import {
   type RequestId,
   type Result,
 } from "../../messages.ts";
-import { whatIsWrong } from "../message_codec.ts";
+import { whatIsWrong } from "../framing/message_decoder.ts";
 import type { Call } from "./call.ts";
 import type { CallTable } from "./call_table.ts";
 

@@ -8,7 +8,7 @@ import {
   type RequestId,
   type Result,
 } from "../../messages.ts";
-import { RawId } from "../message_codec.ts";
+import { RawId } from "../framing/message_encoder.ts";
 import type { ClientSettings } from "./settings.ts";
 
 /** A request of a server that is being answered. The object itself tells it from another one under the same id. */

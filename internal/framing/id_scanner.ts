@@ -192,7 +192,7 @@ export class IdScanner {
     this.#depth--;
     const opened = byte === CLOSE_BRACE ? OPEN_BRACE : OPEN_BRACKET;
     const matches = this.#depth >= MAX_MATCHED_DEPTH || this.#brackets[this.#depth] === opened;
-    // Behind brackets that do not match nobody can tell what is nested.
+    // Behind brackets that do not match one cannot tell any more what is nested in what.
     if (this.#depth === 0 || !matches) this.#position = "done";
   }
 
@@ -227,7 +227,7 @@ export class IdScanner {
     this.#key = undefined;
   }
 
-  /** What follows a number without a comma makes it none. */
+  /** A number must be followed by a comma or a bracket: with anything else behind it, it is no number. */
   #spoilBare(): void {
     if (this.#capture !== "bare_id") return;
     this.#capture = "none";

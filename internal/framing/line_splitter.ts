@@ -1,21 +1,20 @@
 import type { Fault } from "../../connection.ts";
-import { IdScanner, scanFrame, type ScannedFrame } from "./id_scanner.ts";
+import { scanFrame } from "./id_scanner.ts";
+import { DroppedLine, isBlank, toFault } from "./line_fault.ts";
 
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
-const BYTE_ORDER_MARK = 0xfeff;
 
 /** Chunks below this size are copied together, so that a line in one-byte chunks costs no object a byte. */
 const SMALL_CHUNK_BYTES = 16_384;
 const FIRST_BLOCK_BYTES = 4_096;
 const LARGEST_BLOCK_BYTES = 65_536;
-const PREVIEW_BYTES = 1_024;
 
 const REPLACEMENT_CHARACTER = "\ufffd";
 
 /**
- * The decoder that replaces what is no UTF-8 is faster than the strict one, on Deno by ten times; that is asked only where
- * something may have been replaced.
+ * The decoder that puts U+FFFD for bad UTF-8 is faster than the strict one, on Deno by ten times. So the strict one is asked
+ * only when a U+FFFD is in the text: it may have been sent, or stand for something bad.
  */
 const tolerantDecoder = new TextDecoder("utf-8", { ignoreBOM: true });
 const strictDecoder = new TextDecoder("utf-8", { ignoreBOM: true, fatal: true });
@@ -205,60 +204,4 @@ function decode(bytes: Uint8Array): string | undefined {
   } catch {
     return undefined; // The caller makes a fault of the line it stands in.
   }
-}
-
-/** What is kept of a line that is dropped as it comes. */
-class DroppedLine {
-  readonly #scanner = new IdScanner();
-  readonly #preview = new Uint8Array(PREVIEW_BYTES);
-  #byteLength = 0;
-
-  push(bytes: Uint8Array): void {
-    if (this.#byteLength < PREVIEW_BYTES) {
-      this.#preview.set(bytes.subarray(0, PREVIEW_BYTES - this.#byteLength), this.#byteLength);
-    }
-    this.#scanner.push(bytes);
-    this.#byteLength += bytes.length;
-  }
-
-  toFault(reason: Fault["reason"], detail: string): Fault {
-    const preview = previewOf(this.#preview.subarray(0, Math.min(this.#byteLength, PREVIEW_BYTES)));
-    return { kind: "fault", reason, detail, ...this.#scanner.end(), byteLength: this.#byteLength, preview };
-  }
-}
-
-/** A line's text without byte order mark and carriage return, or undefined if it is blank. */
-export function cleanLine(line: string): string | undefined {
-  const start = line.charCodeAt(0) === BYTE_ORDER_MARK ? 1 : 0;
-  const end = line.charCodeAt(line.length - 1) === CARRIAGE_RETURN ? line.length - 1 : line.length;
-  for (let at = start; at < end; at++) {
-    const code = line.charCodeAt(at);
-    if (code !== 0x20 && code !== 0x09 && code !== CARRIAGE_RETURN) return line.slice(start, end);
-  }
-  return undefined;
-}
-
-/** Makes a fault of a line that is at hand as bytes. */
-export function toFault(
-  reason: Fault["reason"],
-  detail: string,
-  scanned: ScannedFrame,
-  bytes: Uint8Array,
-): Fault {
-  return { kind: "fault", reason, detail, ...scanned, byteLength: bytes.length, preview: previewOf(bytes) };
-}
-
-/** The first part of a line as text; a character cut at its end, and bad UTF-8, become U+FFFD. */
-function previewOf(bytes: Uint8Array): string {
-  return new TextDecoder().decode(bytes.subarray(0, PREVIEW_BYTES));
-}
-
-/** Whether bytes are only space, tab, carriage return and at most one byte order mark in front. */
-function isBlank(bytes: Uint8Array): boolean {
-  const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
-  for (let at = hasMark ? 3 : 0; at < bytes.length; at++) {
-    const byte = bytes[at];
-    if (byte !== 0x20 && byte !== 0x09 && byte !== CARRIAGE_RETURN) return false;
-  }
-  return true;
 }

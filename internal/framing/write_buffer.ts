@@ -4,8 +4,8 @@ import { createDeferred, type Deferred } from "../deferred.ts";
 const encoder = new TextEncoder();
 
 /**
- * With this much waiting it goes out at once, in the middle of a turn: the other side works on it meanwhile. Less would cost
- * more in writes than that gains, more leaves one side idle while the other works.
+ * As soon as this much is queued it is written, even in the middle of a turn, so that the other side can begin on it. A lower
+ * number would cost more in writes than that gains; a higher one would leave one side idle while the other works.
  */
 const FLUSH_AT_BYTES = 8_192;
 
@@ -19,7 +19,7 @@ export interface WriteBufferSettings {
 
 type FrameState = "queued" | "begun" | "accepted" | "failed";
 
-/** One frame in the buffer: its content, and a promise only for those who ask. */
+/** One frame in the buffer. Its promise is made only when somebody asks for it. */
 class QueuedFrame implements Outgoing {
   /** Text without its line feed, or bytes with it; emptied once it is on its way. */
   content: string | Uint8Array;
@@ -34,7 +34,7 @@ class QueuedFrame implements Outgoing {
     this.#buffer = buffer;
   }
 
-  /** Also after a failure: a frame whose write failed may have arrived all the same. */
+  /** Stays true after a failure: a frame whose write failed may have arrived all the same. */
   get begun(): boolean {
     return this.#begun;
   }
@@ -97,7 +97,7 @@ export class WriteBuffer {
   #drained: Deferred<void> | undefined;
   #flushed: Deferred<void> | undefined;
 
-  /** `withdrawnError` makes the rejection of a frame that was taken back. */
+  /** `withdrawnError` makes the error with which a withdrawn frame rejects. */
   constructor(
     write: (bytes: Uint8Array) => Promise<void>,
     settings: WriteBufferSettings,
@@ -113,7 +113,7 @@ export class WriteBuffer {
     return this.#size;
   }
 
-  /** Whether more is waiting than the buffer wants to hold. */
+  /** True when more is waiting than the buffer wants to hold. */
   get full(): boolean {
     return this.#size >= this.#settings.highWaterBytes;
   }
@@ -187,8 +187,8 @@ export class WriteBuffer {
 
   /** Takes a frame back that has not begun to leave. */
   forget(frame: QueuedFrame): void {
-    // It stays in the queue until its turn and is then passed over; its content goes now. Behind a write that is stuck,
-    // frames that were taken back must not add up.
+    // The frame stays in the queue and is passed over when its turn comes; only its content is let go of now. Behind a write
+    // that is stuck, withdrawn frames must not add up: then the queue is compacted.
     this.#size -= frame.content.length;
     frame.content = "";
     frame.fail(this.#withdrawnError());

@@ -1,5 +1,5 @@
 import type { JSONRPCRequest, RequestId } from "../../messages.ts";
-import { RawId } from "../message_codec.ts";
+import { RawId } from "../framing/message_encoder.ts";
 import type { BatchReply } from "../server/batch_reply.ts";
 import { type Identified, keyOf } from "../server/id_table.ts";
 import type { Job } from "../server/job_queue.ts";

@@ -1,7 +1,7 @@
 import type { Fault } from "../../connection.ts";
 import { StdioError } from "../../errors.ts";
 import { ErrorCode, type JSONRPCMessage, type RequestId } from "../../messages.ts";
-import { RawId } from "../message_codec.ts";
+import { RawId } from "../framing/message_encoder.ts";
 import { errorResponse, invalidRequest } from "../server/wire_errors.ts";
 
 /** A bad line as the error that `onerror` takes: why, and nothing of its content. */

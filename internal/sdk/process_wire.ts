@@ -16,7 +16,7 @@ import {
 import type { ExitStatus } from "../../runtime.ts";
 import { describeExit, describeStderr } from "../client/closed_error.ts";
 import { LinkReader, type LinkReaderPort } from "../client/link_reader.ts";
-import { whatIsWrong } from "../message_codec.ts";
+import { whatIsWrong } from "../framing/message_decoder.ts";
 import type { EndGraces, ProcessLink } from "../process/process_link.ts";
 import { isThenable } from "../server/results.ts";
 import { startServer, type StartSettings } from "../process/start_server.ts";

@@ -10,7 +10,7 @@ import {
   type JSONRPCResponse,
 } from "../../messages.ts";
 import type { Logger } from "../../logger.ts";
-import { whatIsWrong } from "../message_codec.ts";
+import { whatIsWrong } from "../framing/message_decoder.ts";
 import { BatchReply } from "../server/batch_reply.ts";
 import { errorResponse, invalidRequest } from "../server/wire_errors.ts";
 import { answerToLine, lineError } from "./line_faults.ts";

@@ -15,7 +15,7 @@ import {
   type RequestId,
   type Result,
 } from "../../messages.ts";
-import type { RawId } from "../message_codec.ts";
+import type { RawId } from "../framing/message_encoder.ts";
 import type { BatchReply } from "./batch_reply.ts";
 import { readProgressToken } from "./envelope.ts";
 import type { Identified } from "./id_table.ts";

@@ -7,7 +7,7 @@ import {
   type ServerCapabilities,
   type SubscriptionFilter,
 } from "../../messages.ts";
-import type { RawId } from "../message_codec.ts";
+import type { RawId } from "../framing/message_encoder.ts";
 import type { Identified } from "./id_table.ts";
 import { Receiver } from "./outbox.ts";
 import { invalidParams } from "./wire_errors.ts";

@@ -4,7 +4,7 @@ import type { Logger } from "../../logger.ts";
 import { ErrorCode, type JSONRPCMessage, type RequestId } from "../../messages.ts";
 import type { Clock } from "../../runtime.ts";
 import { settlesWithin } from "../clock.ts";
-import type { RawId } from "../message_codec.ts";
+import type { RawId } from "../framing/message_encoder.ts";
 import type { Job, JobQueue } from "./job_queue.ts";
 import { Trail } from "./trail.ts";
 import { errorResponse } from "./wire_errors.ts";

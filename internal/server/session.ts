@@ -13,7 +13,8 @@ import {
 } from "../../messages.ts";
 import { settlesWithin } from "../clock.ts";
 import { createDeferred } from "../deferred.ts";
-import { RawId, whatIsWrong } from "../message_codec.ts";
+import { whatIsWrong } from "../framing/message_decoder.ts";
+import { RawId } from "../framing/message_encoder.ts";
 import { BatchReply } from "./batch_reply.ts";
 import { Dispatcher } from "./dispatcher.ts";
 import { readMeta } from "./envelope.ts";

@@ -1,5 +1,5 @@
 import type { JSONRPCMessage, Params, RequestId } from "../../messages.ts";
-import type { RawId } from "../message_codec.ts";
+import type { RawId } from "../framing/message_encoder.ts";
 import { type Identified, IdTable } from "./id_table.ts";
 import type { JobQueue } from "./job_queue.ts";
 import type { LegacyPeer } from "./legacy_peer.ts";

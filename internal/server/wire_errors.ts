@@ -1,6 +1,6 @@
 import { CancelledError, ProtocolError, toErrorObject } from "../../errors.ts";
 import { ErrorCode, type JSONRPCErrorObject, type JSONRPCMessage, type RequestId } from "../../messages.ts";
-import type { RawId } from "../message_codec.ts";
+import type { RawId } from "../framing/message_encoder.ts";
 
 /** -32602: the params of a request are not what its method takes. */
 export function invalidParams(state: string): ProtocolError {

@@ -1,0 +1,215 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Inbound } from "../connection.ts";
+import { FrameError } from "../errors.ts";
+import { MessageDecoder } from "../internal/framing/message_decoder.ts";
+import { encodeMessage, RawId } from "../internal/framing/message_encoder.ts";
+import type { JSONRPCMessage } from "../messages.ts";
+import { bytesOf, textOf } from "./helpers.ts";
+
+const LIMITS = { maxLineBytes: 400, maxNestingDepth: 512 };
+const PING = { jsonrpc: "2.0", id: 0, method: "ping" } as const;
+const PING_LINE = '{"jsonrpc":"2.0","id":0,"method":"ping"}\n';
+
+/** What the decoder makes of lines, all given at once. */
+function decode(lines: readonly string[]): Inbound[] {
+  return new MessageDecoder(LIMITS).push(bytesOf(...lines));
+}
+
+function textOfFrame(frame: string | Uint8Array): string {
+  if (typeof frame === "string") return frame;
+  const text = textOf(frame);
+  assert.ok(text.endsWith("\n"), "bytes have their line feed");
+  return text.slice(0, -1);
+}
+
+/** A value of any kind in the place of a message: what the encoder must take or refuse. */
+function message(value: unknown): JSONRPCMessage {
+  return value as JSONRPCMessage;
+}
+
+test("encodeMessage() writes compact JSON on one line (F2)", () => {
+  assert.equal(textOfFrame(encodeMessage(PING, 100)), PING_LINE.trimEnd());
+  const result = { content: [{ type: "text", text: "first\nsecond\r\n\u2028 é😀" }] };
+  const frame = textOfFrame(encodeMessage({ jsonrpc: "2.0", id: "a b", result }, 1_000));
+  assert.ok(!/[\n\r]/.test(frame));
+  assert.ok(!/[:,] /.test(frame));
+  assert.deepEqual(JSON.parse(frame), { jsonrpc: "2.0", id: "a b", result });
+  assert.equal(
+    textOfFrame(encodeMessage([PING, PING], 1_000)),
+    `[${PING_LINE.trimEnd()},${PING_LINE.trimEnd()}]`,
+  );
+});
+
+test("encodeMessage() writes what MessageDecoder reads back", () => {
+  const messages: JSONRPCMessage[] = [
+    PING,
+    {
+      jsonrpc: "2.0",
+      id: "",
+      method: "a",
+      params: { a: [null, true, 1.5, "\u0000\u001f\u007f\ud83d\ude00\ufeff"] },
+    },
+    { jsonrpc: "2.0", id: 2 ** 53 - 1, result: { ["__proto__"]: 1, nested: { id: 9 } } },
+    { jsonrpc: "2.0", error: { code: -32700, message: "Parse error" } },
+  ];
+  const lines = messages.map((message) => `${textOfFrame(encodeMessage(message, 1_000))}\n`);
+  assert.deepEqual(
+    decode(lines),
+    messages.map((message) => ({ kind: "message", message, idText: undefined })),
+  );
+});
+
+test("encodeMessage() writes lone surrogates as escapes, so that the bytes are UTF-8 (F10)", () => {
+  const texts = ["\ud800", "a\udfffb", "\ude00\ud83d", "\ud83d", "\ud83d\ud83d\ude00"];
+  for (const text of texts) {
+    for (const limit of [1_000, 200]) {
+      const frame = textOfFrame(
+        encodeMessage({ jsonrpc: "2.0", id: text, method: text, params: { [text]: text } }, limit),
+      );
+      const bytes = bytesOf(frame);
+      assert.equal(textOf(bytes), frame);
+      const { id, params } = JSON.parse(frame) as { id: string; params: Record<string, string> };
+      assert.equal(id, text);
+      assert.equal(params[text], text);
+    }
+  }
+});
+
+test("encodeMessage() takes exactly the limit in bytes and refuses one more (F10)", () => {
+  for (const unit of ["x", "é", "日", "😀", '"', "\n", "\ud800"]) {
+    for (const count of [1, 10, 33, 34, 35, 1_000]) {
+      const message = { jsonrpc: "2.0", method: unit.repeat(count) } as const;
+      const { length } = bytesOf(JSON.stringify(message));
+      assert.equal(bytesOf(textOfFrame(encodeMessage(message, length))).length, length);
+      assert.equal(textOfFrame(encodeMessage(message, length)), JSON.stringify(message));
+      assert.equal(textOfFrame(encodeMessage(message, 3 * length)), JSON.stringify(message));
+      assert.throws(
+        () => encodeMessage(message, length - 1),
+        (error) =>
+          error instanceof FrameError && error.code === "frame_too_long" && error.limitBytes === length - 1,
+        `${unit} × ${count}`,
+      );
+    }
+  }
+});
+
+test("encodeMessage() refuses what is no JSON value and says why (F10)", () => {
+  const cycle: Record<string, unknown> = {};
+  cycle["self"] = cycle;
+  const thrown = new Error("from toJSON");
+  const rows: [value: unknown, reason: RegExp][] = [
+    [undefined, /no value/],
+    [() => {}, /no value/],
+    [Symbol("a"), /no value/],
+    [{ toJSON: () => undefined }, /no value/],
+    [{ ...PING, params: { big: 5n } }, /BigInt/i],
+    [{ ...PING, id: 5n }, /BigInt/i],
+    [{ ...PING, params: cycle }, /circular|cyclic/i],
+    [{ ...PING, params: { a: { toJSON: () => assert.fail(thrown) } } }, /from toJSON/],
+    [{
+      ...PING,
+      params: Object.defineProperty({}, "a", { enumerable: true, get: () => assert.fail(thrown) }),
+    }, /from toJSON/],
+  ];
+  for (const [value, reason] of rows) {
+    assert.throws(() => encodeMessage(message(value), 1_000), (error) => {
+      assert.ok(error instanceof FrameError);
+      assert.equal(error.code, "unserializable");
+      assert.match(error.message, reason);
+      return true;
+    });
+    // The next one is not touched by the failure.
+    assert.equal(textOfFrame(encodeMessage(PING, 1_000)), PING_LINE.trimEnd());
+  }
+});
+
+test("encodeMessage() keeps the thrown value as the cause (F10)", () => {
+  for (const cause of [new TypeError("a"), "text", 0, undefined, null, Symbol("a")]) {
+    const value = {
+      ...PING,
+      params: {
+        toJSON: () => {
+          throw cause;
+        },
+      },
+    };
+    assert.throws(() => encodeMessage(message(value), 1_000), (error) => {
+      assert.ok(error instanceof FrameError);
+      assert.equal(error.cause, cause);
+      return true;
+    });
+  }
+});
+
+test("encodeMessage() throws a FrameError although the thrown value has no text (F10)", () => {
+  const value = {
+    ...PING,
+    params: {
+      toJSON: () => {
+        throw Object.create(null);
+      },
+    },
+  };
+  assert.throws(() => encodeMessage(message(value), 1_000), FrameError);
+});
+
+test("encodeMessage() meets deep values without a stack overflow (F10, F11)", { timeout: 60_000 }, () => {
+  let deep: unknown[] = [];
+  for (let level = 0; level < 200_000; level++) deep = [deep];
+  try {
+    assert.equal(
+      bytesOf(encodeMessage(message({ ...PING, params: { deep } }), 1_000_000)).length > 400_000,
+      true,
+    );
+  } catch (error) {
+    assert.ok(error instanceof FrameError && error.code === "unserializable");
+  }
+});
+
+test("encodeMessage() writes the digits of a RawId (F9)", () => {
+  const digits = "900719925474099300000001";
+  const answer = { jsonrpc: "2.0", id: new RawId(digits), result: { text: "a" } };
+  assert.equal(
+    textOfFrame(encodeMessage(message(answer), 1_000)),
+    `{"jsonrpc":"2.0","id":${digits},"result":{"text":"a"}}`,
+  );
+  const batch = [answer, PING, { jsonrpc: "2.0", id: new RawId("-1e30"), result: {} }].map(message);
+  assert.equal(
+    textOfFrame(encodeMessage(batch, 1_000)),
+    `[{"jsonrpc":"2.0","id":${digits},"result":{"text":"a"}},${PING_LINE.trimEnd()},{"jsonrpc":"2.0","id":-1e30,"result":{}}]`,
+  );
+  // As the last member, and beside text that looks like one.
+  const last = { jsonrpc: "2.0", result: { text: `"id":"${digits}"\u0000id:` }, id: new RawId(digits) };
+  assert.deepEqual(
+    textOfFrame(encodeMessage(message(last), 1_000)),
+    `{"jsonrpc":"2.0","result":${JSON.stringify(last.result)},"id":${digits}}`,
+  );
+});
+
+test("encodeMessage() measures a message with a RawId as it is written (F9, F10)", () => {
+  const answer = message({ jsonrpc: "2.0", id: new RawId("9007199254740993"), result: { text: "é" } });
+  const written = '{"jsonrpc":"2.0","id":9007199254740993,"result":{"text":"é"}}';
+  const { length } = bytesOf(written);
+  assert.equal(textOfFrame(encodeMessage(answer, length)), written);
+  assert.throws(() => encodeMessage(answer, length - 1), FrameError);
+});
+
+test("encodeMessage() answers a request beyond 2^53 with the digits that came (F9)", () => {
+  for (const digits of ["9007199254740993", "-9007199254740993", "1e300", "123456789012345678901234567890"]) {
+    const [inbound] = decode([`{"jsonrpc":"2.0","id":${digits},"method":"ping"}\n`]);
+    assert.ok(inbound?.kind === "message" && inbound.idText !== undefined);
+    const answer = message({ jsonrpc: "2.0", id: new RawId(inbound.idText), result: {} });
+    assert.equal(textOfFrame(encodeMessage(answer, 1_000)), `{"jsonrpc":"2.0","id":${digits},"result":{}}`);
+  }
+});
+
+test("encodeMessage() keeps a RawId when a value of the message encodes another message meanwhile (F9)", () => {
+  // A handler's result may log, and so send, from its toJSON().
+  const logs = { toJSON: () => textOfFrame(encodeMessage(PING, 1_000)).length };
+  const answer = message({ jsonrpc: "2.0", id: new RawId("9007199254740993"), result: { logs } });
+  assert.equal(
+    textOfFrame(encodeMessage(answer, 1_000)),
+    '{"jsonrpc":"2.0","id":9007199254740993,"result":{"logs":40}}',
+  );
+});
