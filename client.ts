@@ -25,24 +25,29 @@
  * @module
  */
 
+import type {
+  ClientOptions,
+  ClientState,
+  CloseOptions,
+  CloseReport,
+  Listening,
+  RequestOptions,
+  SpawnOptions,
+} from "./client_options.ts";
 import {
-  type ClientOptions,
-  type ClientState,
-  type CloseOptions,
-  type CloseReport,
-  type Listening,
-  type RequestOptions,
+  defined,
   resolveConnection,
   resolveGraces,
+  resolveLaunch,
   resolveRequest,
   resolveSettings,
-  type SpawnOptions,
-} from "./client_options.ts";
+} from "./client_settings.ts";
 import type { Connection } from "./connection.ts";
 import type { CallSettings } from "./internal/client/call.ts";
 import { ClientCore } from "./internal/client/core.ts";
-import { type Link, StreamLink } from "./internal/client/link.ts";
+import type { Link } from "./internal/client/link.ts";
 import type { ClientSettings } from "./internal/client/settings.ts";
+import { StreamLink } from "./internal/client/stream_link.ts";
 import type { Life } from "./internal/client/supervisor.ts";
 import { formatCommandLine } from "./internal/process/command_line.ts";
 import { startServer } from "./internal/process/start_server.ts";
@@ -58,7 +63,7 @@ import type {
   SubscriptionFilter,
 } from "./messages.ts";
 import type { CoreMethods } from "./methods.ts";
-import type { ByteStreams, Clock, ExitStatus, RuntimeAdapter } from "./runtime.ts";
+import type { ByteStreams, Clock, ExitStatus } from "./runtime.ts";
 
 export type {
   ClientLimits,
@@ -106,7 +111,7 @@ export class Client {
    * @throws {RangeError} If a limit or a duration cannot be used.
    */
   static async connect(server: ByteStreams | Connection, options: ClientOptions = {}): Promise<Client> {
-    const settings = resolveSettings(options, { maxRestarts: 0, command: undefined });
+    const settings = resolveSettings(options);
     const link = toStreamLink(server, options, settings.clock);
     return await Client.#start(settings, () => Promise.resolve(link), options);
   }
@@ -133,11 +138,12 @@ export class Client {
 
   /** Used by {@linkcode spawn}. */
   static async spawn(options: SpawnOptions): Promise<Client> {
-    const { command, args = [], cwd, env, maxRestarts = 3 } = options;
     const runtime = options.runtime ?? await detectRuntime();
+    const start = resolveLaunch(options, runtime);
+    const { command, args, cwd, env } = start.launch;
     const line = formatCommandLine({ command, args, cwd, env }, { os: runtime.os, maxLength: 1_000 });
-    const settings = resolveSettings(options, { maxRestarts, command: { command, args, cwd, line } });
-    return await Client.#start(settings, prepareStart(options, settings, runtime), options);
+    const settings = resolveSettings(options, { command, args, cwd, line });
+    return await Client.#start(settings, () => startServer(start), options);
   }
 
   /** Where the client is in its life. */
@@ -291,43 +297,6 @@ function toStreamLink(server: ByteStreams | Connection, options: ClientOptions, 
   return new StreamLink(connection, connection, clock);
 }
 
-function prepareStart(
-  options: SpawnOptions,
-  settings: ClientSettings,
-  runtime: RuntimeAdapter,
-): () => Promise<Link> {
-  const { command, args = [], cwd, env = {}, inheritEnv = "safe", passEnv = [], processGroup = true } =
-    options;
-  const { stderr = "inherit", keepAlive = true } = options;
-  const { logger, clock } = settings;
-  const isPiped = stderr !== "inherit" && stderr !== "ignore";
-  const receivers = {
-    onText: stderr === "tee" ? (text: string) => runtime.writeStderr(text) : undefined,
-    onLine: typeof stderr === "function" ? stderr : undefined,
-  };
-  const launch = {
-    command,
-    args,
-    cwd,
-    env,
-    inheritEnv,
-    passEnv,
-    processGroup,
-    stderr: isPiped ? "pipe" as const : stderr,
-  };
-  const connection = resolveConnection(options);
-  return () =>
-    startServer({
-      launch,
-      keepsAlive: keepAlive,
-      stderr: receivers,
-      connection,
-      runtime,
-      logger,
-      clock,
-    });
-}
-
 function stateListener(
   onStateChange: ((state: ClientState) => void) | undefined,
   logger: Logger,
@@ -355,8 +324,4 @@ function stateOf(life: Life, restartCount: number): ClientState {
     default:
       return life.phase;
   }
-}
-
-function defined<T extends object>(options: T): T {
-  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as T;
 }

@@ -1,17 +1,6 @@
-/** The options of a client with their defaults, and the shapes that its users see. `client.ts` gives them out. */
+/** The options of a client, and the shapes that its users see. `client.ts` gives them out. */
 
-import type { CallSettings } from "./internal/client/call.ts";
-import type { ClientSettings, StartedCommand } from "./internal/client/settings.ts";
-import { systemClock } from "./internal/clock.ts";
-import {
-  checkDuration,
-  checkFramingLimits,
-  checkPositiveInteger,
-  FRAMING_DEFAULTS,
-} from "./internal/options.ts";
-import { toSafeLogger } from "./internal/safe_logger.ts";
-import type { ConnectionSettings } from "./internal/stream_connection.ts";
-import { type Logger, stderrLogger } from "./logger.ts";
+import type { Logger } from "./logger.ts";
 import type {
   ClientCapabilities,
   Era,
@@ -68,8 +57,8 @@ export interface RequestOptions {
   /** Told of other notifications that name this request. */
   onNotification?: ((method: string, params: Params | undefined) => void) | undefined;
   /**
-   * Whether the callbacks run before the next frame is read; otherwise they run in order soon after. Such a callback must not
-   * make a request of its own.
+   * Whether the callbacks run before the next frame is read; otherwise they run in order soon after. Such a callback may make a
+   * request, but must not wait for its answer: that is read only when the callback has returned.
    *
    * @default {false}
    */
@@ -166,7 +155,8 @@ export interface ClientOptions {
    */
   onNotification?: ((method: string, params: Params | undefined) => void | Promise<void>) | undefined;
   /**
-   * Whether `onNotification` runs before the next frame is read. It must then not make a request.
+   * Whether `onNotification` runs, and is awaited, before the next frame is read. It may then make a request, but must not wait
+   * for its answer.
    *
    * @default {false}
    */
@@ -298,104 +288,4 @@ export interface Listening extends AsyncIterableIterator<ListenEvent, undefined>
   readonly ended: Promise<"local" | "server" | "lost">;
   /** Ends it. */
   close(): void;
-}
-
-/**
- * What a client goes by.
- *
- * @throws {RangeError} If a limit or a duration cannot be used.
- */
-export function resolveSettings(
-  options: ClientOptions & CloseOptions,
-  process: { maxRestarts: number; command: StartedCommand | undefined },
-): ClientSettings {
-  const {
-    info = { name: "@mcp/stdio", version: "0.1.0" },
-    inputHandlers = {},
-    era = "auto",
-    connectTimeoutMs = 60_000,
-    probeTimeoutMs = 10_000,
-    timeoutMs = 60_000,
-    maxTimeoutMs = 600_000,
-    listenTimeoutMs = 10_000,
-  } = options;
-  const { maxQueuedNotifications = 1_024 } = options.limits ?? {};
-  const durations = { connectTimeoutMs, probeTimeoutMs, timeoutMs, maxTimeoutMs, listenTimeoutMs };
-  for (const [name, value] of Object.entries(durations)) checkDuration(name, value);
-  checkPositiveInteger("maxQueuedNotifications", maxQueuedNotifications);
-  if (!Number.isSafeInteger(process.maxRestarts) || process.maxRestarts < 0) {
-    throw new RangeError(
-      `Cannot use "maxRestarts" as it must be an integer, zero or more: current value is ${process.maxRestarts}`,
-    );
-  }
-  return {
-    info,
-    capabilities: options.capabilities ?? capabilitiesOf(inputHandlers),
-    era,
-    ...durations,
-    maxRestarts: process.maxRestarts,
-    maxQueuedNotifications,
-    graces: resolveGraces(options),
-    logLevel: options.logLevel,
-    inlineNotifications: options.inlineNotifications ?? false,
-    onNotification: options.onNotification,
-    onStrayOutput: options.onStrayOutput,
-    inputHandlers,
-    logger: toSafeLogger(options.logger ?? stderrLogger),
-    clock: options.clock ?? systemClock,
-    canRelaunch: process.command !== undefined,
-    command: process.command,
-  };
-}
-
-/** How long each step of an orderly end may take. */
-export function resolveGraces(options: CloseOptions): { shutdownGraceMs: number; terminateGraceMs: number } {
-  const { shutdownGraceMs = 2_000 } = options;
-  const { terminateGraceMs = shutdownGraceMs } = options;
-  checkDuration("shutdownGraceMs", shutdownGraceMs);
-  checkDuration("terminateGraceMs", terminateGraceMs);
-  return { shutdownGraceMs, terminateGraceMs };
-}
-
-/** How a request is to be made. */
-export function resolveRequest(options: RequestOptions, settings: ClientSettings): CallSettings {
-  const {
-    timeoutMs = settings.timeoutMs,
-    maxTimeoutMs = settings.maxTimeoutMs,
-    resetTimeoutOnProgress = false,
-    retry = "auto",
-    inlineNotifications = false,
-  } = options;
-  if (options.timeoutMs !== undefined) checkDuration("timeoutMs", timeoutMs);
-  if (options.maxTimeoutMs !== undefined) checkDuration("maxTimeoutMs", maxTimeoutMs);
-  const { signal, logLevel, onProgress, onLog, onNotification } = options;
-  return {
-    timeoutMs,
-    maxTimeoutMs,
-    resetTimeoutOnProgress,
-    retry,
-    inlineNotifications,
-    signal,
-    logLevel,
-    onProgress,
-    onLog,
-    onNotification,
-  };
-}
-
-/** A client that answers a kind of question can be asked it. */
-function capabilitiesOf(inputHandlers: { readonly [method: string]: InputHandler }): ClientCapabilities {
-  return {
-    ...(Object.hasOwn(inputHandlers, "elicitation/create") ? { elicitation: { form: {} } } : {}),
-    ...(Object.hasOwn(inputHandlers, "sampling/createMessage") ? { sampling: {} } : {}),
-    ...(Object.hasOwn(inputHandlers, "roots/list") ? { roots: {} } : {}),
-  };
-}
-
-/** What a connection to a server is bound by. */
-export function resolveConnection({ limits = {} }: ClientOptions): ConnectionSettings {
-  const { maxLineBytes = FRAMING_DEFAULTS.maxLineBytes, maxNestingDepth = FRAMING_DEFAULTS.maxNestingDepth } =
-    limits;
-  checkFramingLimits({ maxLineBytes, maxNestingDepth });
-  return { maxLineBytes, maxNestingDepth, maxQueuedBytes: 1_048_576 };
 }

@@ -37,10 +37,10 @@
  * @module
  */
 
-import { resolveConnection, resolveGraces, type SpawnOptions } from "./client_options.ts";
+import type { SpawnOptions } from "./client_options.ts";
+import { resolveConnection, resolveGraces, resolveLaunch, resolveSurroundings } from "./client_settings.ts";
 import { systemClock } from "./internal/clock.ts";
 import { checkDuration } from "./internal/options.ts";
-import type { LaunchSettings } from "./internal/process/launch.ts";
 import { detectRuntime } from "./internal/runtime/detect.ts";
 import { ProcessWire, type ProcessWireSettings } from "./internal/sdk/process_wire.ts";
 import { ServerWire } from "./internal/sdk/server_wire.ts";
@@ -48,10 +48,10 @@ import { TransportLife } from "./internal/sdk/transport_life.ts";
 import type { WireSettings } from "./internal/sdk/wire_port.ts";
 import { toSafeLogger } from "./internal/safe_logger.ts";
 import { resolveLimits } from "./internal/server/settings.ts";
-import { type ConnectionSettings, StreamConnection } from "./internal/stream_connection.ts";
+import { StreamConnection } from "./internal/stream_connection.ts";
 import { stderrLogger } from "./logger.ts";
 import type { JSONRPCMessage, RequestId } from "./messages.ts";
-import type { ByteStreams, ExitStatus, RuntimeAdapter } from "./runtime.ts";
+import type { ByteStreams, ExitStatus } from "./runtime.ts";
 import type { ServeOptions, ServerOptions } from "./server_options.ts";
 
 /**
@@ -194,7 +194,6 @@ export class StdioClientTransport {
   /** There for the SDK 2.x, which takes a transport with `pid` and `stderr` for stdio. See {@linkcode StdioClientTransport.stderrTail}. */
   readonly stderr: null = null;
   readonly #options: StdioClientTransportOptions;
-  readonly #connection: ConnectionSettings;
   readonly #graces: ProcessWireSettings["graces"];
   readonly #life: TransportLife<ProcessWire>;
 
@@ -204,10 +203,10 @@ export class StdioClientTransport {
    * @throws {RangeError} If a limit or a duration cannot be used.
    */
   constructor(options: StdioClientTransportOptions) {
-    this.#options = { ...options, logger: toSafeLogger(options.logger ?? stderrLogger) };
-    this.#connection = resolveConnection(options);
+    this.#options = options;
+    resolveConnection(options);
     this.#graces = resolveGraces(options);
-    this.#life = new TransportLife("StdioClientTransport", this, this.#options.logger!);
+    this.#life = new TransportLife("StdioClientTransport", this, resolveSurroundings(options).logger);
   }
 
   /** The id of the server's process; null while there is none. */
@@ -235,10 +234,8 @@ export class StdioClientTransport {
     const { signal } = this.#options;
     const wire = await this.#life.start(() => this.#options.runtime ?? detectRuntime(), (runtime) => {
       signal?.throwIfAborted();
-      return new ProcessWire(
-        { start: this.#startSettings(runtime), graces: this.#graces, signal },
-        this.#life,
-      );
+      const start = resolveLaunch(this.#options, runtime);
+      return new ProcessWire({ start, graces: this.#graces, signal }, this.#life);
     });
     await wire.started();
   }
@@ -260,30 +257,6 @@ export class StdioClientTransport {
   close(): Promise<void> {
     return this.#life.close();
   }
-
-  #startSettings(runtime: RuntimeAdapter): ProcessWireSettings["start"] {
-    const { stderr = "inherit", logger = stderrLogger, clock = systemClock } = this.#options;
-    return {
-      launch: launchSettings(this.#options),
-      keepsAlive: true,
-      stderr: {
-        onText: stderr === "tee" ? (text) => runtime.writeStderr(text) : undefined,
-        onLine: typeof stderr === "function" ? stderr : undefined,
-      },
-      connection: this.#connection,
-      runtime,
-      logger,
-      clock,
-    };
-  }
-}
-
-function launchSettings(options: StdioClientTransportOptions): LaunchSettings {
-  const { command, args = [], cwd, env = {}, inheritEnv = "safe", passEnv = [], processGroup = true } =
-    options;
-  const { stderr = "inherit" } = options;
-  const isPiped = stderr !== "inherit" && stderr !== "ignore";
-  return { command, args, cwd, env, inheritEnv, passEnv, processGroup, stderr: isPiped ? "pipe" : stderr };
 }
 
 /** Node's own streams are what the SDKs' class of this name takes. */

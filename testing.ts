@@ -64,8 +64,7 @@ export function createStreamPair(options: PairOptions = {}): [ByteStreams, ByteS
 /** Makes two connected connections. They run the real framing, so a test sees what would be on the wire. */
 export function createConnectionPair(options: PairOptions = {}): [Connection, Connection] {
   const [here, there] = createStreamPair(options);
-  const settings = { ...FRAMING_DEFAULTS, maxQueuedBytes: 1_048_576 };
-  return [new StreamConnection(here, settings), new StreamConnection(there, settings)];
+  return [new StreamConnection(here, FRAMING_DEFAULTS), new StreamConnection(there, FRAMING_DEFAULTS)];
 }
 
 interface Timer {

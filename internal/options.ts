@@ -22,9 +22,10 @@ export function checkDuration(name: string, value: number): void {
 /** The longest line any option may allow: beyond it no runtime can make a string of it. */
 const GREATEST_LINE_BYTES = 268_435_456;
 
-/** Defaults of the limits of the framing layer. */
+/** Defaults of the limits of the framing layer, and of what a connection queues. */
 export const FRAMING_DEFAULTS = {
   maxLineBytes: 16_777_216,
+  maxQueuedBytes: 1_048_576,
   readBufferBytes: 65_536,
   maxNestingDepth: 512,
 } as const;

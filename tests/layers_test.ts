@@ -6,20 +6,21 @@ import { importsOf, listSources, readCode } from "./_sources.ts";
 /** Rows from the bottom up; a file imports from its own row's folder or from lower rows. */
 const ROWS: ReadonlyArray<readonly RegExp[]> = [
   [/^(messages|runtime|logger|schema|methods)\.ts$/],
-  [/^errors\.ts$/, /^internal\/(options|clock|deferred|safe_logger)\.ts$/],
+  [/^errors\.ts$/, /^internal\/(options|clock|deferred|safe_logger|version)\.ts$/],
   [/^connection\.ts$/],
   [/^internal\/framing\//, /^internal\/era\.ts$/],
   [/^framing\.ts$/, /^internal\/stream_connection\.ts$/, /^internal\/runtime\//],
   [/^internal\/(server|client|process|host_config|testing|sdk)\//],
   [/^(server|client)_options\.ts$/],
+  [/^client_settings\.ts$/],
   [/^(server|client|testing|sdk_transport|host_config|stdout_guard)\.ts$/],
   [/^mod\.ts$/],
 ];
 
 /** Folders of one row that do not know each other, and faces that do not. */
 const STRANGERS: ReadonlyArray<readonly [RegExp, RegExp]> = [
-  [/^(server(_options)?\.ts|internal\/server\/)/, /^(client(_options)?\.ts|internal\/client\/)/],
-  [/^(client(_options)?\.ts|internal\/client\/)/, /^(server(_options)?\.ts|internal\/server\/)/],
+  [/^(server(_options)?\.ts|internal\/server\/)/, /^(client(_options|_settings)?\.ts|internal\/client\/)/],
+  [/^(client(_options|_settings)?\.ts|internal\/client\/)/, /^(server(_options)?\.ts|internal\/server\/)/],
   [/^internal\/client\//, /^internal\/process\//],
   [/^internal\/server\//, /^internal\/process\//],
   [/^internal\/process\//, /^internal\/(client|server)\//],

@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { ROOT } from "./_sources.ts";
+import { VERSION } from "../internal/version.ts";
+import { listSources, readCode, ROOT } from "./_sources.ts";
 
 const DECLARATION = /^export (?:abstract |async )?(?:class|const|function|interface|type) (\w+)/gm;
 const LIST = /^export (?:type )?\{([^}]*)\}(?: from "([^"]+)")?/gm;
@@ -28,6 +29,12 @@ for (const face of ["client", "server"]) {
     assert.deepEqual(shapes.map(([, name]) => name!).filter((name) => !given.has(name)), []);
   });
 }
+
+test("The version stands in one place, and deno.json says the same", () => {
+  assert.equal(JSON.parse(read("deno.json")).version, VERSION);
+  const saying = listSources().filter((file) => readCode(file).includes(`"${VERSION}"`));
+  assert.deepEqual(saying, ["internal/version.ts"]);
+});
 
 test("mod.ts does no work of its own", () => {
   const statements = read("mod.ts").replace(/\/\*\*[^]*?\*\//g, "").replace(LIST, "").replace(ALL, "");

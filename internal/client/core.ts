@@ -1,7 +1,7 @@
-import type { Inbound, Outgoing } from "../../connection.ts";
+import type { Inbound } from "../../connection.ts";
 import {
   type CloseReason,
-  ConnectionClosedError,
+  type ConnectionClosedError,
   InvalidResponseError,
   ProtocolError,
 } from "../../errors.ts";
@@ -9,7 +9,6 @@ import {
   type Era,
   ErrorCode,
   type JSONRPCErrorObject,
-  type JSONRPCMessage,
   type JSONRPCNotification,
   type JSONRPCRequest,
   type Params,
@@ -17,10 +16,9 @@ import {
   type Result,
   type SubscriptionFilter,
 } from "../../messages.ts";
-import { createDeferred, type Deferred } from "../deferred.ts";
 import { Call, type CallSettings } from "./call.ts";
 import { CallTable, cancellation } from "./call_table.ts";
-import { toClosedError } from "./closed_error.ts";
+import { type Loss, toClosedError } from "./exit_words.ts";
 import { Greeter } from "./greeter.ts";
 import { InputRounds } from "./input_rounds.ts";
 import type { EndReport, Graces, Link } from "./link.ts";
@@ -29,22 +27,23 @@ import type { Listening } from "./listening.ts";
 import { ListenTable } from "./listen_table.ts";
 import type { Peer } from "./negotiate.ts";
 import { NotificationQueue } from "./notification_queue.ts";
-import { modernMeta, paramsOnWire } from "./request_meta.ts";
 import { mayRetry } from "./retry.ts";
 import { Router, type RouterPort } from "./router.ts";
+import { Sender, type SenderPort } from "./sender.ts";
 import { ServerRequests } from "./server_requests.ts";
 import type { ClientSettings } from "./settings.ts";
 import { type Life, Supervisor, type SupervisorPort } from "./supervisor.ts";
 
 /**
- * A client without its public face: the table of calls, the router, the greeter and the supervisor, put together. It knows
- * links and no processes.
+ * A client without its public face: the table of calls, the sender, the router, the greeter and the supervisor, put together.
+ * It knows links and no processes.
  */
-export class ClientCore implements RouterPort, SupervisorPort, LinkReaderPort {
+export class ClientCore implements RouterPort, SenderPort, SupervisorPort, LinkReaderPort {
   readonly #settings: ClientSettings;
   readonly #openLink: () => Promise<Link>;
   readonly #onLife: (life: Life, restartCount: number) => void;
   readonly #table: CallTable;
+  readonly #sender: Sender;
   readonly #router: Router;
   readonly #greeter: Greeter;
   readonly #supervisor: Supervisor;
@@ -53,15 +52,6 @@ export class ClientCore implements RouterPort, SupervisorPort, LinkReaderPort {
   readonly #notifications: NotificationQueue | undefined;
   readonly #serverRequests: ServerRequests;
   readonly #endedLinks = new WeakSet<Link>();
-  /** Notifications that no pipe has taken yet. */
-  readonly #notices = new Set<{ readonly outgoing: Outgoing; readonly lost: Deferred<never> }>();
-  #peer: Peer | undefined;
-  /** The `_meta` of every request to a modern server. */
-  #meta: Params = {};
-  /** The link that messages go to and come from. */
-  #link: Link | undefined;
-  /** Whether calls can go out at once. */
-  #ready = false;
   #closedBy: CloseReason | undefined;
   #overCause: unknown;
 
@@ -74,22 +64,16 @@ export class ClientCore implements RouterPort, SupervisorPort, LinkReaderPort {
     this.#openLink = openLink;
     this.#onLife = onLife;
     const { clock, logger, maxRestarts, graces, onNotification, maxQueuedNotifications } = settings;
-    this.#table = new CallTable(clock, (id, reason) => this.#send(cancellation(id, reason)));
+    this.#table = new CallTable(clock, (id, reason) => this.#sender.send(cancellation(id, reason)));
+    this.#sender = new Sender(this.#table, settings, this);
     this.#router = new Router(this.#table, this, logger);
     this.#supervisor = new Supervisor(this, { maxRestarts, graces, clock, logger, random: Math.random });
-    this.#listens = new ListenTable(this.#table, settings, {
-      post: (call) => this.#postOrWait(call),
-      request: (method, params, timeoutMs) => this.#requestPlainly(method, params, timeoutMs),
-      peer: () => this.#peer,
-    });
-    this.#rounds = new InputRounds(this.#table, settings.inputHandlers, (call) => this.#postOrWait(call));
+    this.#listens = new ListenTable(this.#table, settings, this.#sender);
+    this.#rounds = new InputRounds(this.#table, settings.inputHandlers, this.#sender);
     this.#notifications = onNotification &&
       new NotificationQueue(onNotification, maxQueuedNotifications, logger);
-    this.#serverRequests = new ServerRequests(settings, (message) => this.#send(message));
-    this.#greeter = new Greeter(this.#table, settings, {
-      isInUse: (link) => this.#link === link,
-      post: (call) => this.#post(call),
-      tell: (method) => void this.#send({ jsonrpc: "2.0", method }),
+    this.#serverRequests = new ServerRequests(settings, this.#sender);
+    this.#greeter = new Greeter(this.#table, settings, this.#sender, {
       relaunch: async (ended) => this.#use(await this.#supervisor.relaunch(ended)),
       hint: () =>
         this.#router.framesByContentLength ? "it frames its messages with Content-Length headers" : undefined,
@@ -101,11 +85,11 @@ export class ClientCore implements RouterPort, SupervisorPort, LinkReaderPort {
   }
 
   get peer(): Peer | undefined {
-    return this.#peer;
+    return this.#sender.peer;
   }
 
   get stderrTail(): string {
-    return this.#link?.stderrTail ?? "";
+    return this.#sender.link?.stderrTail ?? "";
   }
 
   /** Starts and greets the first server. */
@@ -113,45 +97,17 @@ export class ClientCore implements RouterPort, SupervisorPort, LinkReaderPort {
     return this.#supervisor.start();
   }
 
-  /** Makes a request (rules C1, C4). */
   request(method: string, params: Params, settings: CallSettings): Promise<Result> {
-    const call = new Call(method, params, settings);
-    if (settings.signal?.aborted) call.fail(settings.signal.reason);
-    else if (this.#supervisor.isOver) call.fail(this.#closedError(call));
-    else {
-      this.#table.begin(call);
-      this.#postOrWait(call);
-    }
-    return call.promise;
+    return this.#sender.request(new Call(method, params, settings));
   }
 
-  /** Sends a notification. Settles when the server's pipe has taken it or never will (rule C8). */
   notify(method: string, params: Params | undefined): Promise<void> {
-    const told = this.#tell(method, params);
-    told.catch(() => {}); // As with requests: whoever told it may not care (rule C9).
-    return told;
-  }
-
-  async #tell(method: string, params: Params | undefined): Promise<void> {
-    const message = { jsonrpc: "2.0" as const, method, ...(params === undefined ? {} : { params }) };
-    const outgoing = this.#ready ? this.#send(message) : undefined;
-    if (outgoing === undefined) throw this.#closedError({ method, sent: false });
-    const notice = { outgoing, lost: createDeferred<never>() };
-    this.#notices.add(notice);
-    try {
-      await Promise.race([outgoing.accepted, notice.lost.promise]);
-    } catch {
-      throw this.#closedError({ method, sent: outgoing.begun });
-    } finally {
-      this.#notices.delete(notice);
-    }
+    return this.#sender.notify(method, params);
   }
 
   /** Opens a listen stream (rule C10). */
   listen(filter: SubscriptionFilter): Listening {
-    if (this.#supervisor.isOver) {
-      throw this.#closedError({ method: "subscriptions/listen", sent: false });
-    }
+    if (this.isOver) throw this.closedError({ method: "subscriptions/listen", sent: false });
     return this.#listens.open(filter);
   }
 
@@ -183,11 +139,9 @@ export class ClientCore implements RouterPort, SupervisorPort, LinkReaderPort {
   }
 
   async prepare(link: Link): Promise<void> {
-    if (this.#link !== link) this.#use(link);
+    if (this.#sender.link !== link) this.#use(link);
     const peer = await this.#greeter.greet(link);
-    if (this.#supervisor.isOver) return;
-    this.#peer = peer;
-    this.#meta = peer.era === "legacy" ? {} : modernMeta(this.#settings, peer.protocolVersion);
+    if (!this.isOver) this.#sender.meet(peer);
   }
 
   hasEnded(link: Link): boolean {
@@ -195,8 +149,8 @@ export class ClientCore implements RouterPort, SupervisorPort, LinkReaderPort {
   }
 
   changed(life: Life): void {
-    this.#ready = life.phase === "ready" && !this.#endedLinks.has(life.link);
-    if (this.#ready) this.#welcome();
+    this.#sender.isReady = life.phase === "ready" && !this.#endedLinks.has(life.link);
+    if (this.#sender.isReady) this.#welcome();
     this.#onLife(life, this.#supervisor.restartCount);
   }
 
@@ -211,7 +165,7 @@ export class ClientCore implements RouterPort, SupervisorPort, LinkReaderPort {
         if (sent && method !== "subscriptions/listen") call.retries++;
         this.#table.suspend(call);
       } else {
-        this.#table.fail(call, this.#closedError(call));
+        this.#table.fail(call, this.closedError(call));
       }
     }
     if (willRestart) return this.#listens.lost();
@@ -227,22 +181,22 @@ export class ClientCore implements RouterPort, SupervisorPort, LinkReaderPort {
   // What the reader of a link and the router hand on.
 
   get era(): Era | undefined {
-    return this.#greeter.isHandshaking ? "legacy" : this.#peer?.era;
+    return this.#greeter.isHandshaking ? "legacy" : this.peer?.era;
   }
 
   route(inbound: Inbound, link: Link): Promise<void> | undefined {
     // A server that is being ended, or was replaced, may still say something; nobody waits for it.
-    return this.#link === link && !this.#supervisor.isOver ? this.#router.route(inbound) : undefined;
+    return this.#sender.link === link && !this.isOver ? this.#router.route(inbound) : undefined;
   }
 
   fellSilent(link: Link): void {
     // What is asked from now on waits for the next server.
     this.#endedLinks.add(link);
-    if (this.#link === link) this.#ready = false;
+    if (this.#sender.link === link) this.#sender.isReady = false;
   }
 
   ended(link: Link): void {
-    if (this.#link !== link) return;
+    if (this.#sender.link !== link) return;
     // While a server is greeted only the greeting is under way: it hears of the end, the rest waits.
     if (this.#supervisor.life.phase === "starting") this.lost(true);
     else this.#supervisor.lost(link);
@@ -275,7 +229,7 @@ export class ClientCore implements RouterPort, SupervisorPort, LinkReaderPort {
 
   /** An error is the caller's, unless it tells that the server is not what it was taken for (rule E4). */
   refused(call: Call, { code, message, data }: JSONRPCErrorObject): void {
-    const link = this.#link!;
+    const link = this.#sender.link!;
     const isOutdated = code === ErrorCode.unsupportedProtocolVersion && this.#greeter.trusts(link);
     if (!isOutdated) return this.#table.fail(call, new ProtocolError(code, message, data));
     this.#table.suspend(call);
@@ -293,14 +247,14 @@ export class ClientCore implements RouterPort, SupervisorPort, LinkReaderPort {
 
   /** Begins to read from a link and sends to it from now on. */
   #use(link: Link): Link {
-    this.#link = link;
+    this.#sender.link = link;
     new LinkReader(link, this, this.#settings.clock).run();
     const notifications = this.#notifications;
     if (notifications === undefined) return link;
     // What a server that has exited left in its pipe is little, and the calls behind it need not wait.
     notifications.holdReader(true);
     link.exited.then(() => {
-      if (this.#link === link) notifications.holdReader(false);
+      if (this.#sender.link === link) notifications.holdReader(false);
     });
     return link;
   }
@@ -308,77 +262,26 @@ export class ClientCore implements RouterPort, SupervisorPort, LinkReaderPort {
   /** A server is ready: what waited for it goes out, in call order. */
   #welcome(): void {
     const { logLevel } = this.#settings;
-    if (this.era === "legacy" && logLevel !== undefined && this.#peer?.capabilities.logging !== undefined) {
-      this.#requestPlainly("logging/setLevel", { level: logLevel }, this.#settings.timeoutMs);
+    if (this.era === "legacy" && logLevel !== undefined && this.peer?.capabilities.logging !== undefined) {
+      this.#sender.requestPlainly("logging/setLevel", { level: logLevel }, this.#settings.timeoutMs);
     }
-    for (const call of this.#table.waiting()) this.#post(call);
+    for (const call of this.#table.waiting()) this.#sender.post(call);
     this.#listens.welcomed();
-  }
-
-  // Sending.
-
-  #requestPlainly(method: string, params: Params, timeoutMs: number): Promise<Result> {
-    const { maxTimeoutMs } = this.#settings;
-    return this.request(method, params, {
-      timeoutMs,
-      maxTimeoutMs,
-      resetTimeoutOnProgress: false,
-      retry: "auto",
-      inlineNotifications: false,
-    });
-  }
-
-  #postOrWait(call: Call): boolean {
-    if (this.#ready) this.#post(call);
-    else this.#table.wait(call);
-    return this.#ready;
-  }
-
-  #post(call: Call): void {
-    const id = this.#table.assign(call);
-    try {
-      const params = paramsOnWire(call, id, this.#peer?.era, this.#meta);
-      const message = params === undefined
-        ? { jsonrpc: "2.0" as const, id, method: call.method }
-        : { jsonrpc: "2.0" as const, id, method: call.method, params };
-      call.outgoing = this.#link!.connection.send(message);
-    } catch (error) {
-      // The connection has just ended: a call waits until it is clear whether another one follows, a greeting does not.
-      if (error instanceof ConnectionClosedError && !call.settings.isGreeting) this.#table.suspend(call);
-      else this.#table.fail(call, error);
-    }
-  }
-
-  /** Sends what is no request; undefined when there is nobody to send to. */
-  #send(message: JSONRPCMessage): Outgoing | undefined {
-    if (this.#link === undefined || this.#supervisor.isOver) return undefined;
-    try {
-      return this.#link.connection.send(message);
-    } catch (error) {
-      if (!(error instanceof ConnectionClosedError)) throw error;
-      return undefined;
-    }
   }
 
   // Failing.
 
-  #failAll(end: "local" | "lost"): void {
-    this.#listens.endAll(end, this.#closedError({ method: "subscriptions/listen", sent: false }));
-    for (const call of this.#table.all()) this.#table.lose(call, (lost) => this.#closedError(lost));
-    for (const { outgoing, lost } of this.#notices) {
-      outgoing.withdraw();
-      lost.reject(undefined);
-    }
+  get isOver(): boolean {
+    return this.#supervisor.isOver;
   }
 
-  #closedError({ method, sent }: { readonly method: string; readonly sent: boolean }): ConnectionClosedError {
-    return toClosedError({
-      method,
-      sent,
-      closedBy: this.#closedBy,
-      link: this.#link,
-      stderrTail: this.stderrTail,
-      cause: this.#overCause,
-    });
+  closedError(loss: Loss): ConnectionClosedError {
+    return toClosedError(loss, this.#sender.link, this.#closedBy, this.#overCause);
+  }
+
+  #failAll(end: "local" | "lost"): void {
+    this.#listens.endAll(end, this.closedError({ method: "subscriptions/listen", sent: false }));
+    for (const call of this.#table.all()) this.#table.lose(call, (lost) => this.closedError(lost));
+    this.#sender.end();
   }
 }

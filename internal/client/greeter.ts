@@ -1,12 +1,13 @@
 import { InvalidResponseError, NegotiationError, ProcessError, ProtocolError } from "../../errors.ts";
-import { MetaKey, type Params } from "../../messages.ts";
+import { MetaKey } from "../../messages.ts";
 import { settlesWithin } from "../clock.ts";
 import type { ProbeOutcome } from "../era.ts";
 import { Call, type CallSettings } from "./call.ts";
 import type { CallTable } from "./call_table.ts";
-import { describeExit, describeStderr } from "./closed_error.ts";
+import { describeExit, describeStderr } from "./exit_words.ts";
 import type { Link } from "./link.ts";
 import { EndedEarly, type Exchange, negotiate, type Peer } from "./negotiate.ts";
+import type { Sender } from "./sender.ts";
 import type { ClientSettings } from "./settings.ts";
 
 /** Requests of the greeting are never cancelled, and the greeting as a whole has its own time. */
@@ -21,11 +22,6 @@ const GREETING_SETTINGS: CallSettings = {
 
 /** What the greeter needs of the client. */
 export interface GreeterPort {
-  /** Whether a link is the one that calls and notifications go to. */
-  isInUse(link: Link): boolean;
-  /** Sends a call over the link in use. */
-  post(call: Call): void;
-  tell(method: string, params?: Params): void;
   /** Starts the server again because it ended at the probe, and reads from it. */
   relaunch(ended: Link): Promise<Link>;
   /** What the server's output looked like, if it explains a silence. */
@@ -44,15 +40,17 @@ interface Greeting {
 export class Greeter {
   readonly #table: CallTable;
   readonly #settings: ClientSettings;
+  readonly #sender: Sender;
   readonly #port: GreeterPort;
   #known: Peer | undefined;
   /** The server that was taken for what another one had been, unasked. */
   #trusted: Link | undefined;
   #isHandshaking = false;
 
-  constructor(table: CallTable, settings: ClientSettings, port: GreeterPort) {
+  constructor(table: CallTable, settings: ClientSettings, sender: Sender, port: GreeterPort) {
     this.#table = table;
     this.#settings = settings;
+    this.#sender = sender;
     this.#port = port;
   }
 
@@ -144,15 +142,15 @@ export class Greeter {
     return {
       firstSign: link.firstSign,
       tell: (method) => {
-        if (this.#port.isInUse(link)) this.#port.tell(method);
+        if (this.#sender.link === link) this.#sender.send({ jsonrpc: "2.0", method });
       },
       ask: (method, params) => {
-        if (!this.#port.isInUse(link)) return Promise.resolve({ kind: "ended" });
+        if (this.#sender.link !== link) return Promise.resolve({ kind: "ended" });
         if (method === "initialize") this.#isHandshaking = true;
         const call = new Call(method, params, GREETING_SETTINGS);
         asked.add(call);
         this.#table.begin(call);
-        this.#port.post(call);
+        this.#sender.post(call);
         return call.promise.then((result): ProbeOutcome => ({ kind: "result", result }), toOutcome);
       },
     };

@@ -2,6 +2,7 @@ import { InvalidResponseError } from "../../errors.ts";
 import { isJSONObject, type JSONObject, type Params, type Result } from "../../messages.ts";
 import type { Call } from "./call.ts";
 import type { CallTable } from "./call_table.ts";
+import type { Sender } from "./sender.ts";
 
 /** Answers what a server asks of its client: by method, such as `elicitation/create`. */
 export type InputHandler = (params: Params) => Result | JSONObject | Promise<Result | JSONObject>;
@@ -13,7 +14,7 @@ export type InputHandlers = { readonly [method: string]: InputHandler };
 const MAX_INPUT_ROUNDS = 10;
 
 /** What a server wants to know before it goes on. */
-export interface WantedInput {
+interface WantedInput {
   readonly requests: ReadonlyArray<readonly [key: string, method: string, params: Params]>;
   readonly requestState: unknown;
 }
@@ -22,13 +23,12 @@ export interface WantedInput {
 export class InputRounds {
   readonly #table: CallTable;
   readonly #handlers: InputHandlers;
-  readonly #post: (call: Call) => void;
+  readonly #sender: Sender;
 
-  /** `post` sends a call that was taken out of the table, under a new id. */
-  constructor(table: CallTable, handlers: InputHandlers, post: (call: Call) => void) {
+  constructor(table: CallTable, handlers: InputHandlers, sender: Sender) {
     this.#table = table;
     this.#handlers = handlers;
-    this.#post = post;
+    this.#sender = sender;
   }
 
   /** Whether a result wants another round; if so, that is under way. */
@@ -52,7 +52,7 @@ export class InputRounds {
       if (call.settled) return;
       call.params = params;
       this.#table.resume(call);
-      this.#post(call);
+      this.#sender.postOrWait(call);
     } catch (error) {
       this.#table.fail(call, error);
     }
@@ -63,7 +63,7 @@ export class InputRounds {
  * Reads an `input_required` result. Gives undefined if it asks something that there is no handler for: then the caller gets it
  * as it is.
  */
-export function readWantedInput(
+function readWantedInput(
   { inputRequests = {}, requestState }: Result,
   handlers: InputHandlers,
 ): WantedInput | undefined {
@@ -78,7 +78,7 @@ export function readWantedInput(
 }
 
 /** The params of the next round: those of the first, the answers, and the state as it came. */
-export async function answerInput(
+async function answerInput(
   params: Params,
   wanted: WantedInput,
   handlers: InputHandlers,

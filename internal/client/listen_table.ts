@@ -3,16 +3,8 @@ import { isJSONObject, type Params, type Result, type SubscriptionFilter } from 
 import { Call, type CallSettings } from "./call.ts";
 import type { CallTable } from "./call_table.ts";
 import { Listening, type ListeningEnd } from "./listening.ts";
-import type { Peer } from "./negotiate.ts";
+import type { Sender } from "./sender.ts";
 import type { ClientSettings } from "./settings.ts";
-
-/** What the table needs of the client. */
-export interface ListenPort {
-  /** Sends a call, or keeps it for the next server. Gives whether there is a server. */
-  post(call: Call): boolean;
-  request(method: string, params: Params, timeoutMs: number): Promise<Result>;
-  peer(): Peer | undefined;
-}
 
 const LISTEN = "subscriptions/listen";
 const ACKNOWLEDGED = "notifications/subscriptions/acknowledged";
@@ -39,21 +31,21 @@ interface ModernStream {
 export class ListenTable {
   readonly #table: CallTable;
   readonly #settings: ClientSettings;
-  readonly #port: ListenPort;
+  readonly #sender: Sender;
   readonly #modern = new Set<ModernStream>();
   readonly #legacy = new Set<Listening>();
   /** Legacy: how many streams want each resource. */
   readonly #subscriptions = new Map<string, number>();
 
-  constructor(table: CallTable, settings: ClientSettings, port: ListenPort) {
+  constructor(table: CallTable, settings: ClientSettings, sender: Sender) {
     this.#table = table;
     this.#settings = settings;
-    this.#port = port;
+    this.#sender = sender;
   }
 
   /** Opens a stream. */
   open(filter: SubscriptionFilter): Listening {
-    return this.#port.peer()?.era === "legacy" ? this.#openLegacy(filter) : this.#openModern(filter);
+    return this.#sender.peer?.era === "legacy" ? this.#openLegacy(filter) : this.#openModern(filter);
   }
 
   /** Legacy: the server has published something. */
@@ -110,7 +102,7 @@ export class ListenTable {
       () => this.#finish(stream, "server"),
       (error) => this.#finish(stream, error instanceof ConnectionClosedError ? "lost" : "server", error),
     );
-    if (this.#port.post(call)) this.#awaitAcknowledgment(stream);
+    if (this.#sender.postOrWait(call)) this.#awaitAcknowledgment(stream);
     return listening;
   }
 
@@ -173,12 +165,12 @@ export class ListenTable {
   }
 
   #askFor(method: string, uri: string): Promise<Result> {
-    return this.#port.request(method, { uri }, this.#settings.listenTimeoutMs);
+    return this.#sender.requestPlainly(method, { uri }, this.#settings.listenTimeoutMs);
   }
 
   /** As much of a filter as a legacy server can deliver. */
   #narrow(filter: SubscriptionFilter): SubscriptionFilter {
-    const { tools, prompts, resources } = this.#port.peer()?.capabilities ?? {};
+    const { tools, prompts, resources } = this.#sender.peer?.capabilities ?? {};
     return {
       ...(filter.toolsListChanged && tools?.listChanged ? { toolsListChanged: true } : {}),
       ...(filter.promptsListChanged && prompts?.listChanged ? { promptsListChanged: true } : {}),

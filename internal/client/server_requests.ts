@@ -9,6 +9,7 @@ import {
   type Result,
 } from "../../messages.ts";
 import { RawId } from "../framing/message_encoder.ts";
+import type { Sender } from "./sender.ts";
 import type { ClientSettings } from "./settings.ts";
 
 /** A request of a server that is being answered. The object itself tells it from another one under the same id. */
@@ -20,12 +21,12 @@ interface OpenRequest {
 /** Answers what a legacy server asks its client: `ping` always, the rest by the handlers for input (rule C11). */
 export class ServerRequests {
   readonly #settings: ClientSettings;
-  readonly #send: (message: JSONRPCMessage) => void;
+  readonly #sender: Sender;
   readonly #open = new Map<RequestId, OpenRequest>();
 
-  constructor(settings: ClientSettings, send: (message: JSONRPCMessage) => void) {
+  constructor(settings: ClientSettings, sender: Sender) {
     this.#settings = settings;
-    this.#send = send;
+    this.#sender = sender;
   }
 
   /** Answers a request, now or later. */
@@ -69,12 +70,16 @@ export class ServerRequests {
 
   #respond(response: JSONRPCMessage & { readonly id?: RequestId | undefined }): void {
     try {
-      this.#send(response);
+      this.#sender.send(response);
     } catch (error) {
       if (!(error instanceof FrameError)) throw error;
       this.#settings.logger.error("[mcp_router] an answer to the server cannot be written", { error });
       const { id } = response;
-      this.#send({ jsonrpc: "2.0", id, error: { code: ErrorCode.internalError, message: "Internal error" } });
+      this.#sender.send({
+        jsonrpc: "2.0",
+        id,
+        error: { code: ErrorCode.internalError, message: "Internal error" },
+      });
     }
   }
 }

@@ -2,7 +2,7 @@ import type { Logger } from "../../logger.ts";
 import type { Clock, ExitStatus } from "../../runtime.ts";
 import { createDeferred } from "../deferred.ts";
 import { backoffMs } from "./backoff.ts";
-import { describeExit } from "./closed_error.ts";
+import { describeExit } from "./exit_words.ts";
 import type { EndReport, Graces, Link } from "./link.ts";
 
 /** The life of a client's server. A variant holds only what exists in it. */

@@ -14,7 +14,7 @@ import {
   type RequestId,
 } from "../../messages.ts";
 import type { ExitStatus } from "../../runtime.ts";
-import { describeExit, describeStderr } from "../client/closed_error.ts";
+import { describeEnd, describeStderr } from "../client/exit_words.ts";
 import { LinkReader, type LinkReaderPort } from "../client/link_reader.ts";
 import { whatIsWrong } from "../framing/message_decoder.ts";
 import type { EndGraces, ProcessLink } from "../process/process_link.ts";
@@ -153,7 +153,7 @@ export class ProcessWire implements LinkReaderPort {
     if (this.#life.phase !== "running" || this.#life.link !== link) return;
     const { graces } = this.#settings;
     if (this.#endedAtProbe) this.#relaunch(link.end(graces));
-    else this.#finish(endError(link), (link) => link.end(graces));
+    else this.#finish(endedByItself(link), (link) => link.end(graces));
   }
 
   #message(message: JSONRPCMessage): Promise<void> | undefined {
@@ -253,16 +253,9 @@ export class ProcessWire implements LinkReaderPort {
   }
 }
 
-/** How a server went that nobody has ended. */
-function endError(link: ProcessLink): ConnectionClosedError {
-  const { exit, stderrTail, outputFailed, connection } = link;
-  const [reason, state] = exit !== null
-    ? ["exited" as const, `exited with ${describeExit(exit)}`]
-    : connection.inputError !== undefined
-    ? ["input_failed" as const, "an output that cannot be read"]
-    : outputFailed
-    ? ["output_failed" as const, "closed its input"]
-    : ["eof" as const, "ended its output"];
-  const message = `The connection is closed: the server has ${state}${describeStderr(stderrTail)}`;
+function endedByItself(link: ProcessLink): ConnectionClosedError {
+  const { exit, stderrTail } = link;
+  const [reason, words] = describeEnd(link);
+  const message = `The connection is closed: the server has ${words}${describeStderr(stderrTail)}`;
   return new ConnectionClosedError(message, { reason, sent: true, exit, stderrTail });
 }

@@ -19,41 +19,34 @@ export function describeStderr(stderrTail: string): string {
   return text === "" ? "" : `; its stderr ends with: ${text.slice(-SHOWN_LENGTH)}`;
 }
 
+/** How a server went that nobody has ended: in a word, and in words that follow "the server has". */
+export function describeEnd(link: Link | undefined): readonly [reason: CloseReason, words: string] {
+  if (link === undefined) return ["eof", "ended its output"];
+  if (link.exit !== null) return ["exited", `exited with ${describeExit(link.exit)}`];
+  if (link.connection.inputError !== undefined) return ["input_failed", "an output that cannot be read"];
+  return link.outputFailed ? ["output_failed", "closed its input"] : ["eof", "ended its output"];
+}
+
 /** What is known about a call that nobody answers any more. */
 export interface Loss {
   readonly method: string;
   /** Whether it had begun to leave. */
   readonly sent: boolean;
-  /** Why, if it was ended from this side. */
-  readonly closedBy: CloseReason | undefined;
-  /** The last server. */
-  readonly link: Link | undefined;
-  readonly stderrTail: string;
-  readonly cause: unknown;
 }
 
 /** The error for such a call: what could not be done, and how the server went (rule C7). */
-export function toClosedError(loss: Loss): ConnectionClosedError {
-  const { method, sent, closedBy, link, stderrTail, cause } = loss;
-  const exit = link?.exit ?? null;
-  const reason = closedBy ?? reasonOf(link);
-  const state = closedBy !== undefined
-    ? "the client was closed"
-    : exit !== null
-    ? `the server has exited with ${describeExit(exit)}`
-    : reason === "output_failed"
-    ? "the server has closed its input"
-    : "the server has ended its output";
+export function toClosedError(
+  { method, sent }: Loss,
+  link: Link | undefined,
+  /** Why, if it was ended from this side. */
+  closedBy: CloseReason | undefined,
+  cause: unknown,
+): ConnectionClosedError {
+  const [reason, words] = describeEnd(link);
+  const state = closedBy === undefined ? `the server has ${words}` : "the client was closed";
   return new ConnectionClosedError(
     `Cannot complete "${method}": ${state}`,
-    { reason, sent, exit, stderrTail },
+    { reason: closedBy ?? reason, sent, exit: link?.exit ?? null, stderrTail: link?.stderrTail ?? "" },
     cause === undefined ? {} : { cause },
   );
-}
-
-function reasonOf(link: Link | undefined): CloseReason {
-  if (link === undefined) return "eof";
-  if (link.exit !== null) return "exited";
-  if (link.connection.inputError !== undefined) return "input_failed";
-  return link.outputFailed ? "output_failed" : "eof";
 }

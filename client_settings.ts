@@ -1,0 +1,172 @@
+/** What a client goes by: its options with all defaults, checked. `client.ts` and `sdk_transport.ts` share it. */
+
+import type {
+  ClientOptions,
+  CloseOptions,
+  InputHandler,
+  RequestOptions,
+  SpawnOptions,
+} from "./client_options.ts";
+import type { CallSettings } from "./internal/client/call.ts";
+import type { Graces } from "./internal/client/link.ts";
+import type { ClientSettings, StartedCommand } from "./internal/client/settings.ts";
+import { systemClock } from "./internal/clock.ts";
+import {
+  checkDuration,
+  checkFramingLimits,
+  checkPositiveInteger,
+  FRAMING_DEFAULTS,
+} from "./internal/options.ts";
+import type { StartSettings } from "./internal/process/start_server.ts";
+import { toSafeLogger } from "./internal/safe_logger.ts";
+import type { ConnectionSettings } from "./internal/stream_connection.ts";
+import { VERSION } from "./internal/version.ts";
+import { stderrLogger } from "./logger.ts";
+import type { ClientCapabilities } from "./messages.ts";
+import type { RuntimeAdapter } from "./runtime.ts";
+
+/**
+ * What a client goes by; `command` is what it starts, if it starts anything.
+ *
+ * @throws {RangeError} If a limit or a duration cannot be used.
+ */
+export function resolveSettings(
+  options: ClientOptions & Pick<SpawnOptions, "maxRestarts" | keyof CloseOptions>,
+  command?: StartedCommand,
+): ClientSettings {
+  const {
+    info = { name: "@mcp/stdio", version: VERSION },
+    inputHandlers = {},
+    capabilities = capabilitiesOf(inputHandlers),
+    era = "auto",
+    connectTimeoutMs = 60_000,
+    probeTimeoutMs = 10_000,
+    timeoutMs = 60_000,
+    maxTimeoutMs = 600_000,
+    listenTimeoutMs = 10_000,
+    maxRestarts = 3,
+    inlineNotifications = false,
+    logLevel,
+    onNotification,
+    onStrayOutput,
+  } = options;
+  const { maxQueuedNotifications = 1_024 } = options.limits ?? {};
+  const durations = { connectTimeoutMs, probeTimeoutMs, timeoutMs, maxTimeoutMs, listenTimeoutMs };
+  for (const [name, value] of Object.entries(durations)) checkDuration(name, value);
+  checkPositiveInteger("maxQueuedNotifications", maxQueuedNotifications);
+  if (!Number.isSafeInteger(maxRestarts) || maxRestarts < 0) {
+    throw new RangeError(
+      `Cannot use "maxRestarts" as it must be an integer, zero or more: current value is ${maxRestarts}`,
+    );
+  }
+  return {
+    info,
+    capabilities,
+    era,
+    ...durations,
+    maxRestarts: command === undefined ? 0 : maxRestarts,
+    maxQueuedNotifications,
+    graces: resolveGraces(options),
+    logLevel,
+    inlineNotifications,
+    onNotification,
+    onStrayOutput,
+    inputHandlers,
+    ...resolveSurroundings(options),
+    canRelaunch: command !== undefined,
+    command,
+  };
+}
+
+/** How long each step of an orderly end may take. */
+export function resolveGraces(options: CloseOptions): Graces {
+  const { shutdownGraceMs = 2_000 } = options;
+  const { terminateGraceMs = shutdownGraceMs } = options;
+  checkDuration("shutdownGraceMs", shutdownGraceMs);
+  checkDuration("terminateGraceMs", terminateGraceMs);
+  return { shutdownGraceMs, terminateGraceMs };
+}
+
+/** How a request is to be made. */
+export function resolveRequest(options: RequestOptions, settings: ClientSettings): CallSettings {
+  const {
+    timeoutMs = settings.timeoutMs,
+    maxTimeoutMs = settings.maxTimeoutMs,
+    resetTimeoutOnProgress = false,
+    retry = "auto",
+    inlineNotifications = false,
+  } = options;
+  if (options.timeoutMs !== undefined) checkDuration("timeoutMs", timeoutMs);
+  if (options.maxTimeoutMs !== undefined) checkDuration("maxTimeoutMs", maxTimeoutMs);
+  const { signal, logLevel, onProgress, onLog, onNotification } = options;
+  return {
+    timeoutMs,
+    maxTimeoutMs,
+    resetTimeoutOnProgress,
+    retry,
+    inlineNotifications,
+    signal,
+    logLevel,
+    onProgress,
+    onLog,
+    onNotification,
+  };
+}
+
+/** What a connection to a server is bound by. */
+export function resolveConnection({ limits = {} }: ClientOptions): ConnectionSettings {
+  const { maxLineBytes, maxNestingDepth, maxQueuedBytes } = FRAMING_DEFAULTS;
+  const settings = { maxLineBytes, maxNestingDepth, maxQueuedBytes, ...defined(limits) };
+  checkFramingLimits(settings);
+  return settings;
+}
+
+/** How a server is started, and what is done with its stderr. */
+export function resolveLaunch(options: SpawnOptions, runtime: RuntimeAdapter): StartSettings {
+  const { command, args = [], cwd, env = {}, inheritEnv = "safe", passEnv = [], processGroup = true } =
+    options;
+  const { stderr = "inherit", keepAlive = true } = options;
+  const isPiped = stderr !== "inherit" && stderr !== "ignore";
+  return {
+    launch: {
+      command,
+      args,
+      cwd,
+      env,
+      inheritEnv,
+      passEnv,
+      processGroup,
+      stderr: isPiped ? "pipe" : stderr,
+    },
+    keepsAlive: keepAlive,
+    stderr: {
+      onText: stderr === "tee" ? (text) => runtime.writeStderr(text) : undefined,
+      onLine: typeof stderr === "function" ? stderr : undefined,
+    },
+    connection: resolveConnection(options),
+    runtime,
+    ...resolveSurroundings(options),
+  };
+}
+
+/** Whom the client tells, and whose time it goes by. */
+export function resolveSurroundings(
+  { logger = stderrLogger, clock = systemClock }: ClientOptions,
+): Pick<ClientSettings, "logger" | "clock"> {
+  return { logger: toSafeLogger(logger), clock };
+}
+
+/** Options without those that are there and undefined. */
+export function defined<T extends object>(options: T): { [Name in keyof T]: Exclude<T[Name], undefined> } {
+  const entries = Object.entries(options).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as { [Name in keyof T]: Exclude<T[Name], undefined> };
+}
+
+/** A client that answers a kind of question can be asked it. */
+function capabilitiesOf(inputHandlers: { readonly [method: string]: InputHandler }): ClientCapabilities {
+  return {
+    ...(Object.hasOwn(inputHandlers, "elicitation/create") ? { elicitation: { form: {} } } : {}),
+    ...(Object.hasOwn(inputHandlers, "sampling/createMessage") ? { sampling: {} } : {}),
+    ...(Object.hasOwn(inputHandlers, "roots/list") ? { roots: {} } : {}),
+  };
+}
