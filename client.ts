@@ -49,7 +49,7 @@ import type { Link } from "./internal/client/link.ts";
 import type { ClientSettings } from "./internal/client/settings.ts";
 import { StreamLink } from "./internal/client/stream_link.ts";
 import type { Life } from "./internal/client/supervisor.ts";
-import { formatCommandLine } from "./internal/process/command_line.ts";
+import { formatCommandLine } from "./internal/command_line.ts";
 import { startServer } from "./internal/process/start_server.ts";
 import { detectRuntime } from "./internal/runtime/detect.ts";
 import { StreamConnection } from "./internal/stream_connection.ts";

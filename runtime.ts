@@ -133,7 +133,7 @@ export interface RuntimeAdapter {
    * Calls back, once and synchronously, when this process is about to end: at its normal end, an exit call, an uncaught
    * error, or a SIGTERM, SIGHUP or SIGINT that nobody else in this process handles. Returns what undoes it.
    */
-  onHostEnd(callback: () => void): () => void;
+  onProcessEnd(callback: () => void): () => void;
   /**
    * Calls back for each error that nobody catches, and keeps it from ending this process, unless somebody else in this
    * process handles such errors. Returns what undoes it.
@@ -146,8 +146,6 @@ export interface RuntimeAdapter {
   ifStillAlive(delayMs: number, callback: (what: string) => void): void;
   /** Ends this process. */
   exit(code: number): never;
-  /** Sets the code this process will end with when its event loop is empty. */
-  setExitCode(code: number): void;
 }
 
 /** Time as the module sees it; tests hand in one they can move. */

@@ -164,3 +164,12 @@ function splitLine(line: string, readQuote: QuoteRule): string[] {
   if (word !== undefined) words.push(word);
   return words;
 }
+
+/**
+ * Quotes an argument for a program: read back alike by the C run-time and by `CommandLineToArgvW`. Not for batch files. The runtimes do this themselves.
+ */
+export function quoteProgramArgument(argument: string): string {
+  if (argument !== "" && !/[\s"]/.test(argument)) return argument;
+  const escaped = argument.replaceAll(/(\\*)"/g, '$1$1\\"').replace(/\\+$/, "$&$&");
+  return `"${escaped}"`;
+}

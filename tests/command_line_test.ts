@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type CommandLineOptions, formatCommandLine, quoteText } from "../internal/process/command_line.ts";
+import { type CommandLineOptions, formatCommandLine, quoteText } from "../internal/command_line.ts";
 
 function format(args: readonly string[], options: CommandLineOptions = {}, command = "run"): string {
   return formatCommandLine({ command, args }, options);

@@ -6,12 +6,12 @@ import {
   listInheritedNames,
   resolveEnvironment,
   SAFE_ENVIRONMENT_NAMES,
-} from "../internal/process/environment.ts";
+} from "../internal/environment.ts";
 
 function resolve(request: Partial<EnvironmentRequest>): Record<string, string> {
   return resolveEnvironment({
     os: "posix",
-    host: {},
+    own: {},
     inheritEnv: "safe",
     passEnv: [],
     env: {},
@@ -20,8 +20,8 @@ function resolve(request: Partial<EnvironmentRequest>): Record<string, string> {
 }
 
 test("resolveEnvironment() merges env over the safe base, so PATH and HOME stay (P1, B111)", () => {
-  const host = { PATH: "/usr/bin", HOME: "/home/me", AWS_SECRET_ACCESS_KEY: "s" };
-  assert.deepEqual(resolve({ host, env: { TOKEN: "x" } }), {
+  const own = { PATH: "/usr/bin", HOME: "/home/me", AWS_SECRET_ACCESS_KEY: "s" };
+  assert.deepEqual(resolve({ own, env: { TOKEN: "x" } }), {
     PATH: "/usr/bin",
     HOME: "/home/me",
     TOKEN: "x",
@@ -40,8 +40,8 @@ const passed: readonly [os: "posix" | "windows", names: string][] = [
 ];
 for (const [os, names] of passed) {
   test(`resolveEnvironment() passes ${names} in safe mode on ${os} (P1, B113)`, () => {
-    const host = Object.fromEntries(names.split(" ").map((name) => [name, `value of ${name}`]));
-    assert.deepEqual(resolve({ os, host }), host);
+    const own = Object.fromEntries(names.split(" ").map((name) => [name, `value of ${name}`]));
+    assert.deepEqual(resolve({ os, own }), own);
   });
 }
 
@@ -49,8 +49,8 @@ const heldBack = "NODE_OPTIONS LD_PRELOAD LD_LIBRARY_PATH DYLD_INSERT_LIBRARIES 
   "BUN_OPTIONS BUN_INSTALL AWS_SECRET_ACCESS_KEY GITHUB_TOKEN PWD LC_EVIL XDG_EVIL";
 for (const os of ["posix", "windows"] as const) {
   test(`resolveEnvironment() holds back steering names and secrets in safe mode on ${os} (P1, B113)`, () => {
-    const host = Object.fromEntries(heldBack.split(" ").map((name) => [name, "x"]));
-    assert.deepEqual(resolve({ os, host }), {});
+    const own = Object.fromEntries(heldBack.split(" ").map((name) => [name, "x"]));
+    assert.deepEqual(resolve({ os, own }), {});
   });
 }
 
@@ -62,17 +62,17 @@ test("SAFE_ENVIRONMENT_NAMES hold no name that steers a program (P1)", () => {
 });
 
 test("resolveEnvironment() drops shell functions in safe mode and keeps them in mode all (P1)", () => {
-  const host = { HOME: "() { :; }; echo pwned", TERM: "(x)", "BASH_FUNC_ls%%": "() { :; }" };
-  assert.deepEqual(resolve({ host, passEnv: ["BASH_FUNC_*"] }), { TERM: "(x)" });
-  assert.deepEqual(resolve({ host, inheritEnv: "none", passEnv: ["HOME"] }), {});
-  assert.deepEqual(resolve({ host, inheritEnv: "all" }), host);
+  const own = { HOME: "() { :; }; echo pwned", TERM: "(x)", "BASH_FUNC_ls%%": "() { :; }" };
+  assert.deepEqual(resolve({ own, passEnv: ["BASH_FUNC_*"] }), { TERM: "(x)" });
+  assert.deepEqual(resolve({ own, inheritEnv: "none", passEnv: ["HOME"] }), {});
+  assert.deepEqual(resolve({ own, inheritEnv: "all" }), own);
 });
 
 test("resolveEnvironment() takes everything in mode all and nothing in mode none (P1, B111)", () => {
-  const host = { PATH: "/bin", LD_PRELOAD: "x.so", SECRET: "s" };
-  assert.deepEqual(resolve({ host, inheritEnv: "all", env: { A: "1" } }), { ...host, A: "1" });
-  assert.deepEqual(resolve({ host, inheritEnv: "none", env: { A: "1" } }), { A: "1" });
-  assert.deepEqual(resolve({ host, inheritEnv: "none", passEnv: ["SECRET"] }), { SECRET: "s" });
+  const own = { PATH: "/bin", LD_PRELOAD: "x.so", SECRET: "s" };
+  assert.deepEqual(resolve({ own, inheritEnv: "all", env: { A: "1" } }), { ...own, A: "1" });
+  assert.deepEqual(resolve({ own, inheritEnv: "none", env: { A: "1" } }), { A: "1" });
+  assert.deepEqual(resolve({ own, inheritEnv: "none", passEnv: ["SECRET"] }), { SECRET: "s" });
 });
 
 const patterns: readonly [passEnv: string[], taken: string[]][] = [
@@ -90,14 +90,14 @@ const patterns: readonly [passEnv: string[], taken: string[]][] = [
 for (const [passEnv, taken] of patterns) {
   test(`resolveEnvironment() passes ${taken.join(", ") || "nothing"} for passEnv ${passEnv} (P1)`, () => {
     const names = ["GH_TOKEN", "GH_HOST", "NODE_ENV", "NODE_OPTIONS", "LD_PRELOAD", "DENO_DIR"];
-    const host = Object.fromEntries(names.map((name) => [name, "x"]));
-    assert.deepEqual(Object.keys(resolve({ host, passEnv })), taken);
+    const own = Object.fromEntries(names.map((name) => [name, "x"]));
+    assert.deepEqual(Object.keys(resolve({ own, passEnv })), taken);
   });
 }
 
 test("resolveEnvironment() removes names that env gives as undefined or null (P1)", () => {
-  const host = { PATH: "/bin", HOME: "/h", TERM: "dumb" };
-  assert.deepEqual(resolve({ host, env: { HOME: undefined, TERM: null, X: undefined, LANG: "" } }), {
+  const own = { PATH: "/bin", HOME: "/h", TERM: "dumb" };
+  assert.deepEqual(resolve({ own, env: { HOME: undefined, TERM: null, X: undefined, LANG: "" } }), {
     PATH: "/bin",
     LANG: "",
   });
@@ -105,9 +105,9 @@ test("resolveEnvironment() removes names that env gives as undefined or null (P1
 
 for (const inheritEnv of ["safe", "all"] as const) {
   test(`resolveEnvironment() keeps one entry per Windows name, env's value first, in mode ${inheritEnv} (B128)`, () => {
-    const host = { Path: "C:\\host", PATH: "C:\\other", PathExt: ".EXE", SystemRoot: "C:\\Windows" };
+    const own = { Path: "C:\\own", PATH: "C:\\other", PathExt: ".EXE", SystemRoot: "C:\\Windows" };
     const env = { PATH: "C:\\config", path: "C:\\last", PATHEXT: ".CMD" };
-    assert.deepEqual(resolve({ os: "windows", host, inheritEnv, env }), {
+    assert.deepEqual(resolve({ os: "windows", own, inheritEnv, env }), {
       path: "C:\\last",
       PATHEXT: ".CMD",
       SystemRoot: "C:\\Windows",
@@ -116,19 +116,19 @@ for (const inheritEnv of ["safe", "all"] as const) {
 }
 
 test("resolveEnvironment() removes and passes Windows names whatever their case (B128)", () => {
-  const host = { Path: "C:\\a", Gh_Token: "t", "=C:": "C:\\x" };
-  assert.deepEqual(resolve({ os: "windows", host, passEnv: ["gh_*"], env: { PATH: null } }), {
+  const own = { Path: "C:\\a", Gh_Token: "t", "=C:": "C:\\x" };
+  assert.deepEqual(resolve({ os: "windows", own, passEnv: ["gh_*"], env: { PATH: null } }), {
     Gh_Token: "t",
   });
-  assert.deepEqual(resolve({ os: "windows", host, inheritEnv: "all" }), { Path: "C:\\a", Gh_Token: "t" });
+  assert.deepEqual(resolve({ os: "windows", own, inheritEnv: "all" }), { Path: "C:\\a", Gh_Token: "t" });
 });
 
-test("resolveEnvironment() takes the first of two host names that differ in case on Windows (B128)", () => {
-  assert.deepEqual(resolve({ os: "windows", host: { Path: "1", PATH: "2" } }), { Path: "1" });
+test("resolveEnvironment() takes the first of two names of this process that differ in case on Windows (B128)", () => {
+  assert.deepEqual(resolve({ os: "windows", own: { Path: "1", PATH: "2" } }), { Path: "1" });
 });
 
 test("resolveEnvironment() keeps POSIX names apart that differ in case (B128)", () => {
-  assert.deepEqual(resolve({ host: { PATH: "/a" }, env: { Path: "/b" } }), { PATH: "/a", Path: "/b" });
+  assert.deepEqual(resolve({ own: { PATH: "/a" }, env: { Path: "/b" } }), { PATH: "/a", Path: "/b" });
 });
 
 test("resolveEnvironment() folds Windows names one character at a time (B128)", () => {
@@ -174,12 +174,12 @@ test("listInheritedNames() asks for everything only in mode all or for a pattern
   assert.deepEqual(listInheritedNames({ os: "windows", inheritEnv: "none", passEnv: ["a", "A"] }), ["A"]);
 });
 
-test("listInheritedNames() is enough: what is read by it resolves as the whole host would (P1)", () => {
-  const host = { PATH: "/bin", LC_CTYPE: "C", LC_EVIL: "x", GH_TOKEN: "t", SECRET: "s" };
+test("listInheritedNames() is enough: what is read by it resolves as the whole environment would (P1)", () => {
+  const own = { PATH: "/bin", LC_CTYPE: "C", LC_EVIL: "x", GH_TOKEN: "t", SECRET: "s" };
   const request = { os: "posix", inheritEnv: "safe", passEnv: ["GH_TOKEN"] } as const;
   const names = listInheritedNames(request) ?? [];
-  const read = Object.fromEntries(Object.entries(host).filter(([name]) => names.includes(name)));
-  assert.deepEqual(resolve({ ...request, host: read }), resolve({ ...request, host }));
+  const read = Object.fromEntries(Object.entries(own).filter(([name]) => names.includes(name)));
+  assert.deepEqual(resolve({ ...request, own: read }), resolve({ ...request, own }));
 });
 
 test("getVariable() ignores case on Windows only and knows own names only (B128)", () => {

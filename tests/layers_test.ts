@@ -1,57 +1,44 @@
 // Proves the layers of CONTRIBUTING.md from the import lines: imports go down only, and one folder names runtimes.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
-import { importsOf, listSources, readCode } from "./_sources.ts";
+import { importsOf, listSources, readCode, ROOT } from "./_sources.ts";
 
-/** Rows from the bottom up; a file imports from its own row's folder or from lower rows. */
-const ROWS: ReadonlyArray<readonly RegExp[]> = [
-  [/^(messages|runtime|logger|schema|methods)\.ts$/],
-  [/^errors\.ts$/, /^internal\/(options|clock|deferred|safe_logger|version)\.ts$/],
-  [/^connection\.ts$/],
-  [/^internal\/framing\//, /^internal\/era\.ts$/],
-  [/^framing\.ts$/, /^internal\/stream_connection\.ts$/, /^internal\/runtime\//],
-  [/^internal\/(server|client|process|host_config|testing|sdk)\//],
-  [/^(server|client)_options\.ts$/],
-  [/^client_settings\.ts$/],
-  [/^(server|client|testing|sdk_transport|host_config|stdout_guard)\.ts$/],
-  [/^mod\.ts$/],
-];
+/** Files and folders, as the two lists of CONTRIBUTING.md have them. */
+const { rows, neighbours } = readLayers();
 
-/** Folders of one row that do not know each other, and faces that do not. */
-const STRANGERS: ReadonlyArray<readonly [RegExp, RegExp]> = [
-  [/^(server(_options)?\.ts|internal\/server\/)/, /^(client(_options|_settings)?\.ts|internal\/client\/)/],
-  [/^(client(_options|_settings)?\.ts|internal\/client\/)/, /^(server(_options)?\.ts|internal\/server\/)/],
-  [/^internal\/client\//, /^internal\/process\//],
-  [/^internal\/server\//, /^internal\/process\//],
-  [/^internal\/process\//, /^internal\/(client|server)\//],
-];
+/** The two sides, faces and what is behind them. */
+const SERVER_SIDE = /^(server(_options)?\.ts|internal\/server\/)/;
+const CLIENT_SIDE = /^(client(_options|_settings)?\.ts|internal\/client\/)/;
 
 /** Names of runtimes that only `internal/runtime/` may say. */
 const RUNTIME_NAMES = /\b(?:Deno|Bun)\.|from "node:|import\("node:|globalThis\.(?:Deno|Bun|process)\b/;
 
 const files = listSources();
 
-test("every source file has its place in a layer", () => {
+test("every source file has its place in a layer, and every place is there (T6)", () => {
   assert.ok(files.length > 40, `only ${files.length} files were found`);
-  assert.deepEqual(files.filter((file) => rowOf(file) === -1), []);
+  assert.deepEqual(files.filter((file) => placeOf(file) === undefined), []);
+  const empty = [...rows.keys()].filter((place) => !files.some((file) => isIn(file, place)));
+  assert.deepEqual(empty, []);
 });
 
-test("imports go down only", () => {
-  const upward = files.flatMap((file) =>
-    importsOf(file).filter((imported) => rowOf(imported) > rowOf(file)).map((imported) =>
-      `${file} -> ${imported}`
-    )
-  );
-  assert.deepEqual(upward, []);
+test("imports go down, or to a neighbour that may be known (T6)", () => {
+  assert.deepEqual(findImports((file, imported) => !mayImport(placeOf(file)!, placeOf(imported)!)), []);
 });
 
-test("server, client and process never import each other, and the cores never a process", () => {
-  const meetings = files.flatMap((file) =>
-    importsOf(file)
-      .filter((imported) => STRANGERS.some(([one, other]) => one.test(file) && other.test(imported)))
-      .map((imported) => `${file} -> ${imported}`)
+test("every neighbour that may be known is used (T6)", () => {
+  const unused = neighbours.filter(([user, used]) =>
+    findImports((file, imported) => isIn(file, user) && isIn(imported, used)).length === 0
   );
-  assert.deepEqual(meetings, []);
+  assert.deepEqual(unused, []);
+});
+
+test("server and client never meet, whatever the rows", () => {
+  const meet = (one: RegExp, other: RegExp) =>
+    findImports((file, imported) => one.test(file) && other.test(imported));
+  assert.deepEqual([...meet(SERVER_SIDE, CLIENT_SIDE), ...meet(CLIENT_SIDE, SERVER_SIDE)], []);
 });
 
 test("the cores know Connection and never a stream", () => {
@@ -85,6 +72,44 @@ test("the source can be stripped: no enum, namespace, parameter property or usin
   assert.deepEqual(unstrippable, []);
 });
 
-function rowOf(file: string): number {
-  return ROWS.findIndex((row) => row.some((pattern) => pattern.test(file)));
+function findImports(isWanted: (file: string, imported: string) => boolean): string[] {
+  return files.flatMap((file) =>
+    importsOf(file).filter((imported) => isWanted(file, imported)).map((imported) => `${file} -> ${imported}`)
+  );
+}
+
+function mayImport(place: string, imported: string): boolean {
+  const areFolders = place.endsWith("/") && imported.endsWith("/");
+  return place === imported || rows.get(imported)! < rows.get(place)! ||
+    rows.get(imported) === rows.get(place) && !areFolders ||
+    neighbours.some(([user, used]) => user === place && used === imported);
+}
+
+/** The place of the list that a file is in: itself or the folder. */
+function placeOf(file: string): string | undefined {
+  return [...rows.keys()].find((place) => isIn(file, place));
+}
+
+function isIn(file: string, place: string): boolean {
+  return place.endsWith("/") ? file.startsWith(place) : file === place;
+}
+
+/** Reads `- **3** what they know: a list of places` and `- a place uses a list of places`. */
+function readLayers(): { rows: Map<string, number>; neighbours: [user: string, used: string][] } {
+  const text = readFileSync(join(ROOT, "CONTRIBUTING.md"), "utf8");
+  const layers = /^## Layers$([\s\S]*?)^## /m.exec(text)![1]!;
+  const items = [...layers.matchAll(/^- ([\s\S]*?)(?=\n- |\n\n)/gm)].map(([, item]) => item!);
+  const rows = new Map<string, number>();
+  const neighbours: [string, string][] = [];
+  for (const item of items) {
+    const row = /^\*\*(\d+)\*\* [^`]*: (?=`)/.exec(item);
+    const places = listPlaces(row === null ? item : item.slice(row[0].length));
+    if (row !== null) { for (const place of places) rows.set(place, Number(row[1])); }
+    else neighbours.push(...places.slice(1).map((used): [string, string] => [places[0]!, used]));
+  }
+  return { rows, neighbours };
+}
+
+function listPlaces(text: string): string[] {
+  return [...text.matchAll(/`([^`]+)`/g)].map(([, place]) => place!);
 }

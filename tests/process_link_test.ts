@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { endWithHost } from "../internal/process/host_end.ts";
+import { endWithThisProcess } from "../internal/process/process_end.ts";
 import { OwnedProcess } from "../internal/process/owned_process.ts";
 import { ProcessLink } from "../internal/process/process_link.ts";
 import { startServer } from "../internal/process/start_server.ts";
@@ -195,7 +195,7 @@ test("ProcessLink.end() gives up at its last limit what no signal reaches, and s
   assert.equal(clock.pendingTimers, 0);
   // It is still ended with this process.
   const { length } = process.signals;
-  runtime.endHost();
+  runtime.endProcess();
   assert.equal(process.signals.length, length + 1);
 });
 
@@ -287,7 +287,7 @@ test("OwnedProcess never signals what has been reaped (P5, S1-91)", async () => 
   }
 });
 
-test("endWithHost() ends at the host's end all that is not reaped, and what it left behind, once (P9)", async () => {
+test("endWithThisProcess() ends at the host's end all that is not reaped, and what it left behind, once (P9)", async () => {
   const runtime = createFakeRuntime();
   const clock = new FakeClock();
   const own = async () => {
@@ -305,7 +305,7 @@ test("endWithHost() ends at the host's end all that is not reaped, and what it l
       onChildOnly: () => {},
       onRefused: () => {},
     });
-    return { stop: endWithHost(process, runtime), process };
+    return { stop: endWithThisProcess(process, runtime), process };
   };
   const [running, reaped, helped, released] = [await own(), await own(), await own(), await own()];
   const [first, second, third, fourth] = runtime.processes;
@@ -314,12 +314,12 @@ test("endWithHost() ends at the host's end all that is not reaped, and what it l
   third!.exit();
   released!.stop();
   await settle();
-  runtime.endHost();
+  runtime.endProcess();
   assert.deepEqual(runtime.processes.map(({ signals }) => signals), [["SIGKILL"], [], ["SIGKILL"], []]);
   assert.deepEqual(second!.straySignals, []);
   for (const { stop } of [running!, reaped!, helped!]) stop();
   for (const process of [first, fourth]) process!.exit();
-  runtime.endHost();
+  runtime.endProcess();
   assert.deepEqual(runtime.processes.flatMap(({ straySignals }) => straySignals), []);
 });
 
@@ -329,11 +329,11 @@ test("startServer() keeps a process under watch until it and its helpers are gon
   process.ignoredSignals.add("SIGTERM");
   process.exit({ code: 0 });
   await clock.advance(50);
-  runtime.endHost(); // In the middle of the helper's grace.
+  runtime.endProcess(); // In the middle of the helper's grace.
   assert.deepEqual(process.signals, ["SIGTERM", "SIGKILL"]);
   await clock.advance(100);
   process.signals.length = 0;
-  runtime.endHost();
+  runtime.endProcess();
   assert.deepEqual([process.signals, process.straySignals], [[], []]);
 });
 

@@ -7,4 +7,4 @@ import "./runtime_adapter/child.ts";
 import "./runtime_adapter/failures.ts";
 import "./runtime_adapter/own_stdio.ts";
 import "./runtime_adapter/stdout_guard.ts";
-import "./runtime_adapter/host.ts";
+import "./runtime_adapter/own_process.ts";

@@ -1,15 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ProcessError } from "../errors.ts";
+import { type Executable, findExecutable, isBatchFile } from "../internal/windows/executable_search.ts";
+import { buildStart } from "../internal/windows/start.ts";
+import { buildTreeKill } from "../internal/windows/system_programs.ts";
 import {
-  buildStart,
-  buildTreeKill,
-  type Executable,
-  findExecutable,
-  isBatchFile,
+  expandPercent,
   quoteProgramArgument,
-} from "../internal/process/windows.ts";
-import { expandPercent, runCmd, runShim, splitByRuntime, splitByShell } from "./_windows_model.ts";
+  runCmd,
+  runShim,
+  splitByRuntime,
+  splitByShell,
+} from "./_windows_model.ts";
 
 const HOSTILE_ENV = { PATH: "C:\\bin", CD: "& calc.exe", TMP: '" & calc.exe & "', X: "1", a: "b" };
 const SHIM = "C:\\Program Files\\nodejs\\npx.cmd";

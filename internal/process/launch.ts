@@ -4,8 +4,9 @@ import {
   getVariable,
   listInheritedNames,
   resolveEnvironment,
-} from "./environment.ts";
-import { buildStart, findExecutable } from "./windows.ts";
+} from "../environment.ts";
+import { findExecutable } from "../windows/executable_search.ts";
+import { buildStart } from "../windows/start.ts";
 
 /** What a user asks to have started; nothing is left to default but what may be absent. */
 export interface LaunchSettings {
@@ -29,10 +30,10 @@ export async function planLaunch(settings: LaunchSettings, runtime: RuntimeAdapt
   const { os } = runtime;
   const { command, args, cwd, processGroup, stderr } = settings;
   const request = { os, inheritEnv: settings.inheritEnv, passEnv: settings.passEnv };
-  const host = settings.inheritEnv === "none" && settings.passEnv.length === 0
+  const own = settings.inheritEnv === "none" && settings.passEnv.length === 0
     ? {}
     : runtime.env(listInheritedNames(request));
-  const env = resolveEnvironment({ ...request, host, env: settings.env });
+  const env = resolveEnvironment({ ...request, own, env: settings.env });
   const plan = { command, args, cwd, env, processGroup, stderr };
   if (os !== "windows") return plan;
   const executable = await findExecutable({

@@ -1,7 +1,7 @@
 import type { Logger } from "../../logger.ts";
 import type { Clock, RuntimeAdapter } from "../../runtime.ts";
 import { type ConnectionSettings, StreamConnection } from "../stream_connection.ts";
-import { endWithHost } from "./host_end.ts";
+import { endWithThisProcess } from "./process_end.ts";
 import { type LaunchSettings, planLaunch } from "./launch.ts";
 import { OwnedProcess } from "./owned_process.ts";
 import { ProcessLink } from "./process_link.ts";
@@ -37,7 +37,7 @@ export async function startServer(settings: StartSettings): Promise<ProcessLink>
     onRefused: (signal, error) =>
       logger.warn("[mcp_stdio] the server could not be signalled", { signal, error: String(error) }),
   });
-  const stopWatching = endWithHost(process, runtime);
+  const stopWatching = endWithThisProcess(process, runtime);
   const connection = new StreamConnection(
     { readable: child.stdout, writable: child.stdin },
     settings.connection,

@@ -28,10 +28,10 @@ export function detectRuntime(): Promise<RuntimeAdapter> {
 async function loadAdapter(): Promise<RuntimeAdapter> {
   switch (runtimeName()) {
     case "deno":
-      return new (await import("./deno.ts")).DenoRuntime();
+      return new (await import("./deno/adapter.ts")).DenoRuntime();
     case "bun":
-      return new (await import("./bun.ts")).BunRuntime();
+      return new (await import("./bun/adapter.ts")).BunRuntime();
     case "node":
-      return new (await import("./node.ts")).NodeRuntime();
+      return new (await import("./node/adapter.ts")).NodeRuntime();
   }
 }

@@ -41,7 +41,7 @@ export interface FakeRuntime extends RuntimeAdapter {
   /** Lets an error in this process go uncaught. */
   throwUncaught(error: unknown): void;
   /** Ends this process: what waits for its end is called. */
-  endHost(): void;
+  endProcess(): void;
   /** The id of this process's parent; give it another one and the parent has ended. */
   parentPid: number;
 }
@@ -177,7 +177,7 @@ class MemoryRuntime implements FakeRuntime {
   readonly processes: FakeProcess[] = [];
   readonly exitCodes: number[] = [];
   readonly #options: FakeRuntimeOptions;
-  readonly #hostEnds = new Set<() => void>();
+  readonly #endCallbacks = new Set<() => void>();
   readonly #listeners = new Set<(signal: Signal) => void>();
   readonly #errorListeners = new Set<(error: unknown) => void>();
   stderrText = "";
@@ -242,9 +242,9 @@ class MemoryRuntime implements FakeRuntime {
     return () => void this.#listeners.delete(listener);
   }
 
-  onHostEnd(callback: () => void): () => void {
-    this.#hostEnds.add(callback);
-    return () => void this.#hostEnds.delete(callback);
+  onProcessEnd(callback: () => void): () => void {
+    this.#endCallbacks.add(callback);
+    return () => void this.#endCallbacks.delete(callback);
   }
 
   onUncaughtError(callback: (error: unknown) => void): () => void {
@@ -259,10 +259,6 @@ class MemoryRuntime implements FakeRuntime {
     throw new Error(`The fake process was ended with code ${code}`);
   }
 
-  setExitCode(code: number): void {
-    this.exitCodes.push(code);
-  }
-
   raise(signal: Signal): void {
     for (const listener of [...this.#listeners]) listener(signal);
   }
@@ -271,7 +267,7 @@ class MemoryRuntime implements FakeRuntime {
     for (const listener of [...this.#errorListeners]) listener(error);
   }
 
-  endHost(): void {
-    for (const callback of [...this.#hostEnds]) callback();
+  endProcess(): void {
+    for (const callback of [...this.#endCallbacks]) callback();
   }
 }

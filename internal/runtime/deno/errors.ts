@@ -3,7 +3,7 @@
  * prevents that. A listener sees what those before it did; that one after it will, it cannot know.
  */
 
-import { denoInternals } from "./deno_namespace.ts";
+import { denoInternals } from "./namespace.ts";
 
 /** The events, beside others that are not of errors. */
 export type DenoErrorType = "error" | "unhandledrejection";

@@ -1,9 +1,9 @@
 /** Keeps code in this process from writing to stdout by Bun's own means. */
 
-import { Bun, type BunFile, bunProcess, type FileSink, isMade } from "./bun_namespace.ts";
-import { writeToStderr } from "./bun_stdio.ts";
-import { divertConsole } from "./bun_console.ts";
-import { divert } from "./divert.ts";
+import { Bun, type BunFile, bunProcess, type FileSink, isMade } from "./namespace.ts";
+import { writeToStderr } from "./stdio.ts";
+import { divertConsole } from "./console.ts";
+import { divert } from "../divert.ts";
 
 type Undo = () => void;
 

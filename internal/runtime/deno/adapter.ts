@@ -1,15 +1,16 @@
 /** Deno as a runtime. */
 
-import type { ChildHandle, OwnStdio, RuntimeAdapter, Signal, SpawnCommand } from "../../runtime.ts";
-import { LazyStdio } from "./byte_channel.ts";
-import { DenoErrorCatcher } from "./deno_errors.ts";
-import { DenoHostEnd } from "./deno_host_end.ts";
-import { Deno, denoInternals, isGranted } from "./deno_namespace.ts";
-import { listenToSignals } from "./deno_signals.ts";
-import { divertStdout, ownStdin, ownStdout, writeToStderr } from "./deno_stdio.ts";
-import { Shared } from "./divert.ts";
-import { listed } from "./listed.ts";
-import type { PathProbe } from "./spawn_failure.ts";
+import type { ChildHandle, OwnStdio, RuntimeAdapter, Signal, SpawnCommand } from "../../../runtime.ts";
+import { LazyStdio } from "../byte_channel.ts";
+import { DenoErrorCatcher } from "./errors.ts";
+import { DenoProcessEndWatch } from "./process_end.ts";
+import { Deno, denoInternals, isGranted } from "./namespace.ts";
+import { listenToSignals } from "./signals.ts";
+import { ownStdin, ownStdout, writeToStderr } from "./stdio.ts";
+import { divertStdout } from "./stdout_guard.ts";
+import { Shared } from "../shared.ts";
+import { countWords } from "../count_words.ts";
+import type { PathProbe } from "../spawn_failure.ts";
 
 /** The adapter for Deno. */
 export class DenoRuntime implements RuntimeAdapter {
@@ -18,11 +19,11 @@ export class DenoRuntime implements RuntimeAdapter {
   readonly pid: number = Deno.pid;
   readonly #guard = new Shared(divertStdout);
   readonly #errors = new DenoErrorCatcher();
-  readonly #hostEnd = new DenoHostEnd(this.#errors);
+  readonly #processEnd = new DenoProcessEndWatch(this.#errors);
   #stdioOpened = false;
 
   async spawn(command: SpawnCommand): Promise<ChildHandle> {
-    const { spawnOnDeno } = await import("./deno_child.ts");
+    const { spawnOnDeno } = await import("./child.ts");
     return await spawnOnDeno(command, PATH_PROBE);
   }
 
@@ -74,8 +75,8 @@ export class DenoRuntime implements RuntimeAdapter {
     return listenToSignals(signals, callback);
   }
 
-  onHostEnd(callback: () => void): () => void {
-    return this.#hostEnd.add(callback);
+  onProcessEnd(callback: () => void): () => void {
+    return this.#processEnd.add(callback);
   }
 
   onUncaughtError(callback: (error: unknown) => void): () => void {
@@ -83,15 +84,11 @@ export class DenoRuntime implements RuntimeAdapter {
   }
 
   ifStillAlive(delayMs: number, callback: (what: string) => void): void {
-    Deno.unrefTimer(setTimeout(() => callback(listed(openResources())), delayMs));
+    Deno.unrefTimer(setTimeout(() => callback(countWords(openResources())), delayMs));
   }
 
   exit(code: number): never {
     Deno.exit(code);
-  }
-
-  setExitCode(code: number): void {
-    Deno.exitCode = code;
   }
 }
 

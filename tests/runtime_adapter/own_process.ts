@@ -73,18 +73,23 @@ if (name !== "deno") {
 }
 
 for (const { kind, signal, exit, stderr } of ENDS) {
-  test(`onHostEnd() calls back when the host ends ${kind} ${signal ?? ""}`.trimEnd(), SLOW, async (t) => {
-    const host = await start(t, "host_ends.ts", [kind, STUBBORN], PIPED);
-    await readUntil(host.stdout, "up");
-    if (signal !== undefined) assert.equal(host.signal(signal, "child"), "sent");
-    // The host's child holds this pipe, so its end says that the child is gone too.
-    const text = await textOf(host.stderr);
-    const status = await host.exited;
-    assert.equal(text.match(/ended\n/g)?.length, 1, text);
-    if (stderr !== undefined) assert.equal(text, stderr);
-    if (exit === "error") assert.ok(status?.code !== undefined && status.code !== 0, JSON.stringify(status));
-    else assert.deepEqual(status, exit, text);
-  });
+  test(
+    `onProcessEnd() calls back when this process ends ${kind} ${signal ?? ""}`.trimEnd(),
+    SLOW,
+    async (t) => {
+      const host = await start(t, "host_ends.ts", [kind, STUBBORN], PIPED);
+      await readUntil(host.stdout, "up");
+      if (signal !== undefined) assert.equal(host.signal(signal, "child"), "sent");
+      // The host's child holds this pipe, so its end says that the child is gone too.
+      const text = await textOf(host.stderr);
+      const status = await host.exited;
+      assert.equal(text.match(/ended\n/g)?.length, 1, text);
+      if (stderr !== undefined) assert.equal(text, stderr);
+      if (exit === "error") {
+        assert.ok(status?.code !== undefined && status.code !== 0, JSON.stringify(status));
+      } else assert.deepEqual(status, exit, text);
+    },
+  );
 }
 
 test("RuntimeAdapter works beside another copy of itself", SLOW, async (t) => {
@@ -96,7 +101,7 @@ test("RuntimeAdapter works beside another copy of itself", SLOW, async (t) => {
   assert.deepEqual(await host.exited, { signal: "SIGTERM" });
 });
 
-test("onHostEnd() does not call back when it is undone", SLOW, async (t) => {
+test("onProcessEnd() does not call back when it is undone", SLOW, async (t) => {
   const host = await start(t, "host_ends.ts", ["undone", STUBBORN], PIPED);
   assert.equal(await textOf(host.stderr), "");
   assert.deepEqual(await host.exited, { code: 0 });
@@ -135,7 +140,7 @@ test("ifStillAlive() calls back in a process that something keeps alive", SLOW, 
 });
 
 for (const [way, file] of [["closes", "echoes_bytes.mjs"], ["kills", "ignores_sigterm.mjs"]] as const) {
-  test(`spawn() lets the host end by itself after it ${way} the child`, SLOW, async (t) => {
+  test(`spawn() lets this process end by itself after it ${way} the child`, SLOW, async (t) => {
     const host = await start(t, "host_starts.ts", [way, JSON.stringify(program(file))], PIPED);
     assert.equal(await textOf(host.stderr), "through\n");
     assert.deepEqual(await host.exited, { code: 0 });
@@ -143,7 +148,7 @@ for (const [way, file] of [["closes", "echoes_bytes.mjs"], ["kills", "ignores_si
 }
 
 for (const way of ["unrefs", "unrefs_and_reads"]) {
-  test(`ChildHandle.unref() lets the host end while the child runs: it ${way}`, SLOW, async (t) => {
+  test(`ChildHandle.unref() lets this process end while the child runs: it ${way}`, SLOW, async (t) => {
     // A child that ends with its input, which the host's end closes, so that none is left behind.
     const child = JSON.stringify(program("echoes_bytes.mjs"));
     const host = await start(t, "host_starts.ts", [way, child], PIPED);

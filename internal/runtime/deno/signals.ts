@@ -1,7 +1,7 @@
 /** Signals to this process on Deno. */
 
-import type { Signal } from "../../runtime.ts";
-import { Deno } from "./deno_namespace.ts";
+import type { Signal } from "../../../runtime.ts";
+import { Deno } from "./namespace.ts";
 
 /** Listens to signals. They do not keep the process alive. */
 export function listenToSignals(signals: readonly Signal[], callback: (signal: Signal) => void): () => void {

@@ -1,7 +1,7 @@
 /** This process's standard streams on Bun. */
 
-import { Bun, type BunFile, bunProcess, type FileSink } from "./bun_namespace.ts";
-import type { ByteSink, ByteSource } from "./byte_streams.ts";
+import { Bun, type BunFile, bunProcess, type FileSink } from "./namespace.ts";
+import type { ByteSink, ByteSource } from "../byte_streams.ts";
 
 /** Own stdin, or what has become of it. Bun's stream is made at the first read, until then the bytes wait in the pipe. */
 export function ownStdin(descriptor?: number): ByteSource {

@@ -1,11 +1,11 @@
 /** Child processes on Deno. */
 
-import type { ProcessError } from "../../errors.ts";
-import type { ChildHandle, ExitStatus, Signal, SignalOutcome, SpawnCommand } from "../../runtime.ts";
-import { type ByteSink, type ByteSource, readableFrom, writableTo } from "./byte_streams.ts";
-import { Deno, type DenoChildProcess, isGranted } from "./deno_namespace.ts";
-import { isGone, isGroupAlive, signalGroup, taskkill } from "./signal_target.ts";
-import { checkCommand, type PathProbe, processError, spawnFailure } from "./spawn_failure.ts";
+import type { ProcessError } from "../../../errors.ts";
+import type { ChildHandle, ExitStatus, Signal, SignalOutcome, SpawnCommand } from "../../../runtime.ts";
+import { type ByteSink, type ByteSource, readableFrom, writableTo } from "../byte_streams.ts";
+import { Deno, type DenoChildProcess, isGranted } from "./namespace.ts";
+import { isGone, isGroupAlive, signalGroup, taskkill } from "../signal_target.ts";
+import { checkCommand, type PathProbe, processError, spawnFailure } from "../spawn_failure.ts";
 
 const WINDOWS = Deno.build.os === "windows";
 const CHUNK_BYTES = 65_536;

@@ -1,12 +1,11 @@
 /** This process's standard streams on Node. */
 
 import type { Writable } from "node:stream";
-import type { ByteSink, ByteSource } from "./byte_streams.ts";
-import { divert } from "./divert.ts";
-import { sourceOf } from "./node_streams.ts";
+import type { ByteSink, ByteSource } from "../byte_streams.ts";
+import { sourceOf } from "../node_api/streams.ts";
 
 /** Looked up when it is used: this file is also loaded elsewhere, where to touch `process` would load the Node layer. */
-function nodeProcess(): NodeJS.Process {
+export function nodeProcess(): NodeJS.Process {
   return (globalThis as unknown as { process: NodeJS.Process }).process;
 }
 
@@ -33,27 +32,6 @@ export function ownStdout(stdout: Writable = nodeProcess().stdout): ByteSink {
   };
 }
 
-/** Sends to stderr what is written to `process.stdout`. `console` writes there too, and looks `write` up each time. */
-export function divertStdout(): () => void {
-  const { stdout } = nodeProcess();
-  const toStderr = (...args: unknown[]): unknown => {
-    const { stderr } = nodeProcess();
-    surviveErrors(stderr);
-    return Reflect.apply(stderr.write, stderr, args);
-  };
-  const undo = [
-    divert(stdout, "write", toStderr),
-    divert(stdout, "end", (...args) => {
-      const [text] = args;
-      if (text === undefined || text === null || typeof text === "function") {
-        toStderr("", text ?? args.at(-1));
-      } else toStderr(...args);
-      return stdout;
-    }),
-  ];
-  return () => undo.forEach((each) => each());
-}
-
 /** Writes text to stderr; nobody can be told if that fails. */
 export function writeToStderr(text: string): void {
   const { stderr } = nodeProcess();
@@ -62,7 +40,7 @@ export function writeToStderr(text: string): void {
 }
 
 /** A broken pipe is emitted for each write, also one whose callback was told, and without a listener ends the process. */
-function surviveErrors(stream: Writable): void {
+export function surviveErrors(stream: Writable): void {
   if (!stream.listeners("error").includes(ignore)) stream.on("error", ignore);
 }
 

@@ -1,7 +1,7 @@
 /** Node's streams as sources and sinks. `Readable.toWeb` and `Writable.toWeb` read ahead, and report errors late. */
 
 import type { Readable, Writable } from "node:stream";
-import { brokenPipe, type ByteSink, type ByteSource } from "./byte_streams.ts";
+import { brokenPipe, type ByteSink, type ByteSource } from "../byte_streams.ts";
 
 /**
  * A source over a readable, which flows while it is read: that takes a turn less than to be told of bytes and to fetch them.

@@ -3,11 +3,11 @@
 import { type ChildProcess, type ChildProcessByStdio, spawn } from "node:child_process";
 import type { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
-import type { ChildHandle, ExitStatus, Signal, SignalOutcome, SpawnCommand } from "../../runtime.ts";
-import { readableFrom, writableTo } from "./byte_streams.ts";
-import { sinkOf, sourceOf } from "./node_streams.ts";
-import { isGroupAlive, signalGroup, taskkill } from "./signal_target.ts";
-import { checkCommand, type PathProbe, spawnFailure } from "./spawn_failure.ts";
+import type { ChildHandle, ExitStatus, Signal, SignalOutcome, SpawnCommand } from "../../../runtime.ts";
+import { readableFrom, writableTo } from "../byte_streams.ts";
+import { sinkOf, sourceOf } from "../node_api/streams.ts";
+import { isGroupAlive, signalGroup, taskkill } from "../signal_target.ts";
+import { checkCommand, type PathProbe, spawnFailure } from "../spawn_failure.ts";
 
 const { process } = globalThis;
 

@@ -3,7 +3,7 @@
  * it for loading `bun:ffi`; to load `node:fs` would take three times as long.
  */
 
-import { bunProcess, isMade } from "./bun_namespace.ts";
+import { bunProcess, isMade } from "./namespace.ts";
 
 /** Where the channel is now; undefined where it has stayed. */
 export interface OwnDescriptors {

@@ -1,6 +1,6 @@
 /** The part of Bun's namespace that is used here, by hand: no types of Bun are installed. */
 
-import type { ProcessEvents } from "./host_end.ts";
+import type { ProcessEvents } from "../node_api/process_end.ts";
 
 /** A file or a descriptor. */
 export interface BunFile {
@@ -71,7 +71,6 @@ export interface BunProcess extends ProcessEvents {
   readonly env: Record<string, string | undefined>;
   readonly execArgv: readonly string[];
   readonly stdout: object;
-  exitCode: number;
   kill(pid: number, signal: string | number): unknown;
   cwd(): string;
   exit(code: number): never;

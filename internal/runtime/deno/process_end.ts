@@ -2,36 +2,36 @@
  * The end of this process on Deno.
  *
  * `unload` comes at a normal end and at an exit call. An uncaught error ends Deno without it, so the events of errors
- * are listened to. A listener of the host that prevents the end is not seen if it was added after ours; one on `process`
- * is.
+ * are listened to. A listener of the program that prevents the end is not seen if it was added after ours; one on
+ * `process` is.
  *
  * A listener for a signal takes its default action away, and Deno does not say who else listens. What it shows of its
  * inside does: the resource behind a signal exists as long as anybody listens to it, by whatever interface.
  */
 
-import type { Signal } from "../../runtime.ts";
-import { type DenoErrorCatcher, type DenoErrorEvent, globalEvents } from "./deno_errors.ts";
-import { Deno, denoInternals } from "./deno_namespace.ts";
-import { listenToSignals } from "./deno_signals.ts";
+import type { Signal } from "../../../runtime.ts";
+import { type DenoErrorCatcher, type DenoErrorEvent, globalEvents } from "./errors.ts";
+import { Deno, denoInternals } from "./namespace.ts";
+import { listenToSignals } from "./signals.ts";
 
 /** The signals that end a process which does not handle them. */
 const ENDING_SIGNALS: readonly Signal[] = ["SIGTERM", "SIGHUP", "SIGINT"];
 
-/** What copies of this module in one process do with each other, so that none takes another for the host. */
+/** What copies of this module in one process do with each other, so that none takes another for the program's own listener. */
 interface Copy {
   pause(signal: Signal): void;
   resume(signal: Signal): void;
   run(): void;
 }
 
-const COPIES = Symbol.for("@mcp/stdio host end");
+const COPIES = Symbol.for("@mcp/stdio process end");
 
 function copies(): Set<Copy> {
   return (globalThis as unknown as Record<symbol, Set<Copy> | undefined>)[COPIES] ??= new Set();
 }
 
 /** Calls back, once, when the process is about to end. Its listeners exist only while there is somebody to call. */
-export class DenoHostEnd implements Copy {
+export class DenoProcessEndWatch implements Copy {
   readonly #errors: DenoErrorCatcher;
   readonly #callbacks = new Set<{ readonly callback: () => void }>();
   readonly #unlisten = new Map<string, () => void>();
@@ -110,7 +110,7 @@ function onSignal(signal: Signal): void {
   queueMicrotask(() => all.forEach((copy) => copy.resume(signal)));
 }
 
-/** How many signals are listened to; undefined when that cannot be seen, and then the host is taken not to listen. */
+/** How many signals are listened to; undefined when that cannot be seen, and then the program is taken not to listen. */
 function countSignalResources(): number | undefined {
   const resources = denoInternals().core?.resources?.();
   return resources && Object.values(resources).filter((name) => name === "signal").length;

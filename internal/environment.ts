@@ -20,7 +20,7 @@ export interface InheritanceRequest {
 /** What a child's environment is made of. */
 export interface EnvironmentRequest extends InheritanceRequest {
   /** This process's environment, as far as it was read. */
-  readonly host: Readonly<Record<string, string>>;
+  readonly own: Readonly<Record<string, string>>;
   /** What is set; `undefined` and `null` remove a name. */
   readonly env: Readonly<Record<string, string | undefined | null>>;
 }
@@ -125,17 +125,17 @@ export function listInheritedNames(request: InheritanceRequest): readonly string
 /**
  * Makes a child's whole environment.
  *
- * On Windows, where names ignore case, each name stands in it once: spelled as in `env` if it stands there, else as in
- * the host's environment. Outside of mode `all` a value that begins with `()` is not taken over: it is a shell function,
+ * On Windows, where names ignore case, each name stands in it once: spelled as in `env` if it stands there, else as
+ * in this process's environment. Outside of mode `all` a value that begins with `()` is not taken over: it is a shell function,
  * and shells have run what came in one.
  *
  * @throws {TypeError} If a name or a value in `env` cannot stand in an environment.
  */
 export function resolveEnvironment(request: EnvironmentRequest): Record<string, string> {
-  const { os, host, inheritEnv, env } = request;
+  const { os, own, inheritEnv, env } = request;
   const resolved = new Map<string, readonly [name: string, value: string]>();
   const wanted = matchInherited(request);
-  for (const [name, value] of Object.entries(host)) {
+  for (const [name, value] of Object.entries(own)) {
     // Windows keeps the working directory of each drive in names that begin with "=".
     if (name === "" || name.startsWith("=")) continue;
     const key = foldName(os, name);

@@ -7,15 +7,15 @@ import type {
   RuntimeAdapter,
   Signal,
   SpawnCommand,
-} from "../../runtime.ts";
-import { takeDescriptors } from "./bun_descriptors.ts";
-import { LazyStdio } from "./byte_channel.ts";
-import { Bun, bunProcess } from "./bun_namespace.ts";
-import { ownStdin, ownStdout, writeToStderr } from "./bun_stdio.ts";
-import { divertStdout } from "./bun_stdout_guard.ts";
-import { Shared } from "./divert.ts";
-import { HostEnd, listenToSignals } from "./host_end.ts";
-import { listenToUncaught } from "./uncaught.ts";
+} from "../../../runtime.ts";
+import { takeDescriptors } from "./descriptors.ts";
+import { LazyStdio } from "../byte_channel.ts";
+import { Bun, bunProcess } from "./namespace.ts";
+import { ownStdin, ownStdout, writeToStderr } from "./stdio.ts";
+import { divertStdout } from "./stdout_guard.ts";
+import { Shared } from "../shared.ts";
+import { listenToSignals, ProcessEndWatch } from "../node_api/process_end.ts";
+import { listenToUncaught } from "../node_api/uncaught.ts";
 
 /** The adapter for Bun. */
 export class BunRuntime implements RuntimeAdapter {
@@ -23,11 +23,11 @@ export class BunRuntime implements RuntimeAdapter {
   readonly os: "posix" | "windows" = bunProcess().platform === "win32" ? "windows" : "posix";
   readonly pid: number = bunProcess().pid;
   readonly #guard = new Shared(divertStdout);
-  readonly #hostEnd = new HostEnd(bunProcess());
+  readonly #processEnd = new ProcessEndWatch(bunProcess());
   #stdioOpened = false;
 
   async spawn(command: SpawnCommand): Promise<ChildHandle> {
-    const { spawnOnBun } = await import("./bun_child.ts");
+    const { spawnOnBun } = await import("./child.ts");
     return await spawnOnBun(command, this);
   }
 
@@ -78,8 +78,8 @@ export class BunRuntime implements RuntimeAdapter {
     return listenToSignals(bunProcess(), signals, callback);
   }
 
-  onHostEnd(callback: () => void): () => void {
-    return this.#hostEnd.add(callback);
+  onProcessEnd(callback: () => void): () => void {
+    return this.#processEnd.add(callback);
   }
 
   onUncaughtError(callback: (error: unknown) => void): () => void {
@@ -93,9 +93,5 @@ export class BunRuntime implements RuntimeAdapter {
 
   exit(code: number): never {
     return bunProcess().exit(code);
-  }
-
-  setExitCode(code: number): void {
-    bunProcess().exitCode = code;
   }
 }

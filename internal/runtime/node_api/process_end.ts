@@ -1,7 +1,7 @@
 /** The end of this process on runtimes with a Node-like `process`: its normal end, an exit call, an error, a signal. */
 
-import type { Signal } from "../../runtime.ts";
-import { divert } from "./divert.ts";
+import type { Signal } from "../../../runtime.ts";
+import { divert } from "../divert.ts";
 
 type Listener = () => void;
 
@@ -19,11 +19,11 @@ export interface ProcessEvents {
 /** The signals that end a process which does not handle them. */
 const ENDING_SIGNALS: readonly Signal[] = ["SIGTERM", "SIGHUP", "SIGINT"];
 
-/** Marks the listeners of this file, so that two copies of this module in one process do not take each other for the host. */
-const OURS = Symbol.for("@mcp/stdio host end");
+/** Marks the listeners of this file, so that two copies of this module in one process do not take each other for the program. */
+const OURS = Symbol.for("@mcp/stdio process end");
 
 /** Calls back, once, when the process is about to end. Its listeners exist only while there is somebody to call. */
-export class HostEnd {
+export class ProcessEndWatch {
   readonly #process: ProcessEvents;
   readonly #callbacks = new Set<{ readonly callback: () => void }>();
   readonly #listeners: ReadonlyMap<Signal, Listener>;
@@ -78,7 +78,7 @@ export class HostEnd {
   }
 
   /**
-   * The host handles this signal, or believes to: `signal-exit` and its like raise it again, but only if they are the only
+   * The program handles this signal, or believes to: `signal-exit` and its like raise it again, but only if they are the only
    * ones who listen. So ours is away while the signal is delivered. It is back before the signal is raised again, since
    * by default that would end the process without a word.
    */

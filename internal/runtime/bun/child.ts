@@ -1,13 +1,13 @@
 /** Child processes on Bun. */
 
 import type { Readable } from "node:stream";
-import type { ChildHandle, ExitStatus, Signal, SignalOutcome, SpawnCommand } from "../../runtime.ts";
-import { Bun, bunProcess, type BunSubprocess } from "./bun_namespace.ts";
-import { writeAll } from "./bun_stdio.ts";
-import { brokenPipe, type ByteSource, readableFrom, writableTo } from "./byte_streams.ts";
-import { sourceOf } from "./node_streams.ts";
-import { isGroupAlive, signalGroup, taskkill } from "./signal_target.ts";
-import { checkCommand, type PathProbe, spawnFailure } from "./spawn_failure.ts";
+import type { ChildHandle, ExitStatus, Signal, SignalOutcome, SpawnCommand } from "../../../runtime.ts";
+import { Bun, bunProcess, type BunSubprocess } from "./namespace.ts";
+import { writeAll } from "./stdio.ts";
+import { brokenPipe, type ByteSource, readableFrom, writableTo } from "../byte_streams.ts";
+import { sourceOf } from "../node_api/streams.ts";
+import { isGroupAlive, signalGroup, taskkill } from "../signal_target.ts";
+import { checkCommand, type PathProbe, spawnFailure } from "../spawn_failure.ts";
 
 const WINDOWS = bunProcess().platform === "win32";
 

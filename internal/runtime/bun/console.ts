@@ -1,8 +1,8 @@
 /** Bun's console, whose methods print by native calls: each that prints to stdout is given one that prints to stderr. */
 
-import { Bun, bunProcess } from "./bun_namespace.ts";
-import { writeToStderr } from "./bun_stdio.ts";
-import { divert } from "./divert.ts";
+import { Bun, bunProcess } from "./namespace.ts";
+import { writeToStderr } from "./stdio.ts";
+import { divert } from "../divert.ts";
 
 type Print = (...values: unknown[]) => void;
 

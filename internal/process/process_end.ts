@@ -10,7 +10,7 @@ interface Watch {
 const watches = new WeakMap<RuntimeAdapter, Watch>();
 
 /** Sees to it that a process ends with this one (rule P9). Returns what undoes it, once the process is reaped. */
-export function endWithHost(process: OwnedProcess, runtime: RuntimeAdapter): () => void {
+export function endWithThisProcess(process: OwnedProcess, runtime: RuntimeAdapter): () => void {
   const watch = watches.get(runtime) ?? startWatch(runtime);
   watch.processes.add(process);
   return () => {
@@ -22,7 +22,7 @@ export function endWithHost(process: OwnedProcess, runtime: RuntimeAdapter): () 
 
 function startWatch(runtime: RuntimeAdapter): Watch {
   const processes = new Set<OwnedProcess>();
-  const stop = runtime.onHostEnd(() => {
+  const stop = runtime.onProcessEnd(() => {
     for (const process of processes) process.endNow();
   });
   const watch = { processes, stop };

@@ -8,14 +8,15 @@ import type {
   RuntimeAdapter,
   Signal,
   SpawnCommand,
-} from "../../runtime.ts";
-import { LazyStdio } from "./byte_channel.ts";
-import { Shared } from "./divert.ts";
-import { HostEnd, listenToSignals } from "./host_end.ts";
-import { listed } from "./listed.ts";
-import { takeStdout } from "./node_descriptors.ts";
-import { divertStdout, ownStdin, ownStdout, writeToStderr } from "./node_stdio.ts";
-import { listenToUncaught } from "./uncaught.ts";
+} from "../../../runtime.ts";
+import { LazyStdio } from "../byte_channel.ts";
+import { Shared } from "../shared.ts";
+import { listenToSignals, ProcessEndWatch } from "../node_api/process_end.ts";
+import { countWords } from "../count_words.ts";
+import { takeStdout } from "./descriptors.ts";
+import { ownStdin, ownStdout, writeToStderr } from "./stdio.ts";
+import { divertStdout } from "./stdout_guard.ts";
+import { listenToUncaught } from "../node_api/uncaught.ts";
 
 // Not imported: `node:process` reads all of its properties for its exports, and with them makes the standard streams,
 // which takes longer than all else here.
@@ -27,11 +28,11 @@ export class NodeRuntime implements RuntimeAdapter {
   readonly os: "posix" | "windows" = process.platform === "win32" ? "windows" : "posix";
   readonly pid: number = process.pid;
   readonly #guard = new Shared(divertStdout);
-  readonly #hostEnd = new HostEnd(process);
+  readonly #processEnd = new ProcessEndWatch(process);
   #stdioOpened = false;
 
   async spawn(command: SpawnCommand): Promise<ChildHandle> {
-    const { spawnOnNode } = await import("./node_child.ts");
+    const { spawnOnNode } = await import("./child.ts");
     return await spawnOnNode(command, this);
   }
 
@@ -82,8 +83,8 @@ export class NodeRuntime implements RuntimeAdapter {
     return listenToSignals(process, signals, callback);
   }
 
-  onHostEnd(callback: () => void): () => void {
-    return this.#hostEnd.add(callback);
+  onProcessEnd(callback: () => void): () => void {
+    return this.#processEnd.add(callback);
   }
 
   onUncaughtError(callback: (error: unknown) => void): () => void {
@@ -92,15 +93,11 @@ export class NodeRuntime implements RuntimeAdapter {
   }
 
   ifStillAlive(delayMs: number, callback: (what: string) => void): void {
-    setTimeout(() => callback(listed(process.getActiveResourcesInfo())), delayMs).unref();
+    setTimeout(() => callback(countWords(process.getActiveResourcesInfo())), delayMs).unref();
   }
 
   exit(code: number): never {
     return process.exit(code);
-  }
-
-  setExitCode(code: number): void {
-    process.exitCode = code;
   }
 }
 

@@ -50,7 +50,6 @@ export interface DenoNamespace {
   readonly stderr: { writeSync(bytes: Uint8Array): number };
   readonly Command: new (command: string, options: DenoCommandOptions) => { spawn(): DenoChildProcess };
   readonly internal: symbol;
-  exitCode: number;
   kill(pid: number, signal: string | number): void;
   addSignalListener(signal: string, listener: () => void): void;
   removeSignalListener(signal: string, listener: () => void): void;
