@@ -35,7 +35,6 @@ import type {
   SpawnOptions,
 } from "./client_options.ts";
 import {
-  defined,
   resolveConnection,
   resolveGraces,
   resolveLaunch,
@@ -51,6 +50,7 @@ import { StreamLink } from "./internal/client/stream_link.ts";
 import type { Life } from "./internal/client/supervisor.ts";
 import { formatCommandLine } from "./internal/command_line.ts";
 import { startServer } from "./internal/process/start_server.ts";
+import { withoutUndefined } from "./internal/options.ts";
 import { detectRuntime } from "./internal/runtime/detect.ts";
 import { StreamConnection } from "./internal/stream_connection.ts";
 import type { Logger } from "./logger.ts";
@@ -251,7 +251,9 @@ export class Client {
    * Resolves when the process is reaped, with what it took. Safe in any phase and more than once.
    */
   close(options: CloseOptions = {}): Promise<CloseReport> {
-    return this.#core.close(resolveGraces({ ...defined(this.#settings.graces), ...defined(options) }));
+    return this.#core.close(
+      resolveGraces({ ...withoutUndefined(this.#settings.graces), ...withoutUndefined(options) }),
+    );
   }
 
   /** Ends the server and what it started at once. */

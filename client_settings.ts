@@ -16,6 +16,7 @@ import {
   checkFramingLimits,
   checkPositiveInteger,
   FRAMING_DEFAULTS,
+  withoutUndefined,
 } from "./internal/options.ts";
 import type { StartSettings } from "./internal/process/start_server.ts";
 import { toSafeLogger } from "./internal/safe_logger.ts";
@@ -116,7 +117,7 @@ export function resolveRequest(options: RequestOptions, settings: ClientSettings
 /** What a connection to a server is bound by. */
 export function resolveConnection({ limits = {} }: ClientOptions): ConnectionSettings {
   const { maxLineBytes, maxNestingDepth, maxQueuedBytes } = FRAMING_DEFAULTS;
-  const settings = { maxLineBytes, maxNestingDepth, maxQueuedBytes, ...defined(limits) };
+  const settings = { maxLineBytes, maxNestingDepth, maxQueuedBytes, ...withoutUndefined(limits) };
   checkFramingLimits(settings);
   return settings;
 }
@@ -154,12 +155,6 @@ export function resolveSurroundings(
   { logger = stderrLogger, clock = systemClock }: ClientOptions,
 ): Pick<ClientSettings, "logger" | "clock"> {
   return { logger: toSafeLogger(logger), clock };
-}
-
-/** Options without those that are there and undefined. */
-export function defined<T extends object>(options: T): { [Name in keyof T]: Exclude<T[Name], undefined> } {
-  const entries = Object.entries(options).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(entries) as { [Name in keyof T]: Exclude<T[Name], undefined> };
 }
 
 /** A client that answers a kind of question can be asked it. */

@@ -39,20 +39,15 @@
 
 import type { SpawnOptions } from "./client_options.ts";
 import { resolveConnection, resolveGraces, resolveLaunch, resolveSurroundings } from "./client_settings.ts";
-import { systemClock } from "./internal/clock.ts";
-import { checkDuration } from "./internal/options.ts";
 import { detectRuntime } from "./internal/runtime/detect.ts";
 import { ProcessWire, type ProcessWireSettings } from "./internal/sdk/process_wire.ts";
 import { ServerWire } from "./internal/sdk/server_wire.ts";
 import { TransportLife } from "./internal/sdk/transport_life.ts";
-import type { WireSettings } from "./internal/sdk/wire_port.ts";
-import { toSafeLogger } from "./internal/safe_logger.ts";
-import { resolveLimits } from "./internal/server/settings.ts";
+import type { BasicServerSettings } from "./internal/server/settings.ts";
 import { StreamConnection } from "./internal/stream_connection.ts";
-import { stderrLogger } from "./logger.ts";
 import type { JSONRPCMessage, RequestId } from "./messages.ts";
 import type { ByteStreams, ExitStatus } from "./runtime.ts";
-import type { ServeOptions, ServerOptions } from "./server_options.ts";
+import { resolveBasics, type ServeOptions, type ServerOptions } from "./server_options.ts";
 
 /**
  * Options for {@linkcode StdioServerTransport}, with the meaning and the defaults they have for a server of this module.
@@ -103,7 +98,7 @@ export class StdioServerTransport {
   onmessage?: ((message: JSONRPCMessage) => void) | undefined;
   readonly #streams: ByteStreams | undefined;
   readonly #options: StdioServerTransportOptions;
-  readonly #settings: WireSettings;
+  readonly #settings: BasicServerSettings;
   readonly #life: TransportLife<ServerWire>;
 
   /**
@@ -115,13 +110,10 @@ export class StdioServerTransport {
    */
   constructor(streams?: ByteStreams, options: StdioServerTransportOptions = {}) {
     if (streams !== undefined) checkStreams(streams);
-    const { limits = {}, drainTimeoutMs = 10_000, clock = systemClock } = options;
-    checkDuration("drainTimeoutMs", drainTimeoutMs);
-    const logger = toSafeLogger(options.logger ?? stderrLogger);
     this.#streams = streams;
     this.#options = options;
-    this.#settings = { limits: resolveLimits(limits), drainTimeoutMs, logger, clock };
-    this.#life = new TransportLife("StdioServerTransport", this, logger);
+    this.#settings = resolveBasics(options);
+    this.#life = new TransportLife("StdioServerTransport", this, this.#settings.logger);
   }
 
   /**

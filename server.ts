@@ -29,15 +29,19 @@
  */
 
 import type { Connection } from "./connection.ts";
-import { checkDuration, checkPositiveInteger } from "./internal/options.ts";
+import { checkPositiveInteger, withoutUndefined } from "./internal/options.ts";
 import { serveProcess } from "./internal/process/serve_process.ts";
 import { detectRuntime } from "./internal/runtime/detect.ts";
-import { toSafeLogger } from "./internal/safe_logger.ts";
 import type { SdkServer, SdkServerFactory, SdkTransport } from "./internal/sdk/sdk_shapes.ts";
 import { Definitions } from "./internal/server/definitions.ts";
-import { checkPublication } from "./internal/server/listen_streams.ts";
+import { checkPublication } from "./internal/server/listen_stream.ts";
 import { Session } from "./internal/server/session.ts";
-import { type Handler, resolveLimits, type ServerSettings } from "./internal/server/settings.ts";
+import {
+  type BasicServerSettings,
+  type Handler,
+  SERVER_DEFAULTS,
+  type ServerSettings,
+} from "./internal/server/settings.ts";
 import { StreamConnection } from "./internal/stream_connection.ts";
 import type { Params, ServerCapabilities } from "./messages.ts";
 import type { ByteStreams } from "./runtime.ts";
@@ -50,6 +54,7 @@ import type {
 } from "./schema.ts";
 import {
   processSettings,
+  resolveBasics,
   resolveSettings,
   type SdkServeOptions,
   type ServeOptions,
@@ -68,6 +73,8 @@ export type {
   ServerOptions,
   ToolSchemas,
 } from "./server_options.ts";
+
+let settingsOf: (server: Server) => BasicServerSettings;
 
 /**
  * An MCP server on any pair of byte streams, for one run.
@@ -92,6 +99,10 @@ export class Server<Schemas extends ToolSchemas = ToolSchemas> {
   /** How it was ended before it ran. */
   #earlyEnd: ServerEnd | undefined;
 
+  static {
+    settingsOf = (server) => server.#settings;
+  }
+
   /**
    * Makes a server.
    *
@@ -99,7 +110,8 @@ export class Server<Schemas extends ToolSchemas = ToolSchemas> {
    * @throws {RangeError} If a limit or a duration cannot be used.
    */
   constructor(options: ServerOptions<Schemas>) {
-    const { tools = {}, resources = {}, prompts = {}, handlers = {}, pageSize = 1_000 } = options;
+    const { tools = {}, resources = {}, prompts = {}, handlers = {} } = options;
+    const { pageSize = SERVER_DEFAULTS.pageSize } = options;
     checkPositiveInteger("pageSize", pageSize);
     this.#definitions = new Definitions(pageSize);
     this.#declared = { logging: {}, ...options.capabilities };
@@ -248,25 +260,19 @@ export async function serve<Schemas extends ToolSchemas>(
   options: SdkServeOptions = {},
 ): Promise<ServerEnd> {
   if (typeof target === "function") return await serveFactory(target, options);
-  const given: SdkServeOptions = target instanceof Server ? options : { ...target as object, ...options };
+  const given: ServeOptions = target instanceof Server ? options : { ...target as object, ...options };
   // It is loaded while the server is made.
   const runtime = given.runtime ?? detectRuntime();
   const server = target instanceof Server ? target : new Server(target);
   return await serveProcess(
     server,
-    processSettings(given, runtime instanceof Promise ? await runtime : runtime),
+    processSettings(given, settingsOf(server), runtime instanceof Promise ? await runtime : runtime),
   );
 }
 
 async function serveFactory(factory: SdkServerFactory, options: SdkServeOptions): Promise<ServerEnd> {
-  const { legacy = "serve", limits = {}, drainTimeoutMs = 10_000 } = options;
-  checkDuration("drainTimeoutMs", drainTimeoutMs);
-  const settings = { limits: resolveLimits(limits), servesLegacy: legacy === "serve" };
+  const settings = resolveBasics(options);
   const { serveSdk } = await import("./internal/sdk/serve_sdk.ts");
-  const process = processSettings(options, options.runtime ?? await detectRuntime());
-  return await serveSdk(factory, { ...process, ...settings, logger: toSafeLogger(process.logger) });
-}
-
-function withoutUndefined(capabilities: ServerCapabilities): ServerCapabilities {
-  return Object.fromEntries(Object.entries(capabilities).filter(([, value]) => value !== undefined));
+  const runtime = options.runtime ?? await detectRuntime();
+  return await serveSdk(factory, { ...processSettings(options, settings, runtime), ...settings });
 }

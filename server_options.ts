@@ -1,21 +1,24 @@
 /** The options of a server with their defaults. `server.ts` gives them out. */
 
 import { systemClock } from "./internal/clock.ts";
+import { spokenVersions } from "./internal/era.ts";
 import { checkDuration } from "./internal/options.ts";
 import type { ServeProcessSettings } from "./internal/process/serve_process.ts";
 import { toSafeLogger } from "./internal/safe_logger.ts";
-import { type Handler, resolveLimits, type ServerSettings } from "./internal/server/settings.ts";
-import { type Logger, stderrLogger } from "./logger.ts";
+import type { ServerEnd } from "./internal/server/server_end.ts";
 import {
-  type Implementation,
-  LEGACY_PROTOCOL_VERSIONS,
-  MetaKey,
-  MODERN_PROTOCOL_VERSIONS,
-  type Params,
-  type ServerCapabilities,
-} from "./messages.ts";
+  type BasicServerSettings,
+  type Handler,
+  resolveLimits,
+  SERVER_DEFAULTS,
+  type ServerSettings,
+} from "./internal/server/settings.ts";
+import { type Logger, stderrLogger } from "./logger.ts";
+import { type Implementation, MetaKey, type Params, type ServerCapabilities } from "./messages.ts";
 import type { Clock, RuntimeAdapter } from "./runtime.ts";
 import type { PromptDefinition, RequestHandler, ResourceDefinition, ToolDefinitions } from "./schema.ts";
+
+export type { ServerEnd } from "./internal/server/server_end.ts";
 
 /** Schemas of tools by the tools' names; it lets each tool know its own argument types. */
 export type ToolSchemas = { [name: string]: unknown };
@@ -136,25 +139,6 @@ export interface ServerOptions<Schemas extends ToolSchemas = ToolSchemas> {
   clock?: Clock | undefined;
 }
 
-/** Why a server has ended. */
-export interface ServerEnd {
-  /**
-   * `eof`: the client closed its end; `closed`: {@linkcode Server.close} was called; `signal`: the process was told to end;
-   * `output_failed`: the client no longer reads; `input_failed`: reading failed; `uncaught_error`: code of the process has
-   * thrown where nobody catches; `parent_exited`: the process that started this one is gone.
-   */
-  readonly reason:
-    | "eof"
-    | "closed"
-    | "signal"
-    | "output_failed"
-    | "input_failed"
-    | "uncaught_error"
-    | "parent_exited";
-  /** What failed, or was thrown. */
-  readonly error?: unknown;
-}
-
 /** Options for {@linkcode serve}: what belongs to the process. */
 export interface ServeOptions {
   /**
@@ -207,7 +191,28 @@ export type SdkServeOptions =
   & Pick<ServerOptions, "legacy" | "limits" | "drainTimeoutMs" | "logger" | "clock">;
 
 /**
- * What a server goes by.
+ * What every server goes by.
+ *
+ * @throws {RangeError} If a limit or a duration cannot be used.
+ */
+export function resolveBasics(
+  { legacy = "serve", limits = {}, drainTimeoutMs = SERVER_DEFAULTS.drainTimeoutMs, logger, clock }: Pick<
+    ServerOptions,
+    "legacy" | "limits" | "drainTimeoutMs" | "logger" | "clock"
+  >,
+): BasicServerSettings {
+  checkDuration("drainTimeoutMs", drainTimeoutMs);
+  return {
+    limits: resolveLimits(limits),
+    servesLegacy: legacy === "serve",
+    drainTimeoutMs,
+    logger: toSafeLogger(logger ?? stderrLogger),
+    clock: clock ?? systemClock,
+  };
+}
+
+/**
+ * What a server of definitions goes by.
  *
  * @throws {TypeError} If "info" or the cache hint cannot be used.
  * @throws {RangeError} If a limit or a duration cannot be used.
@@ -217,41 +222,39 @@ export function resolveSettings(
   handlers: ReadonlyMap<string, Handler>,
   capabilities: () => ServerCapabilities,
 ): ServerSettings {
-  const { info, instructions, legacy = "serve", cache = {}, drainTimeoutMs = 10_000, limits = {} } = options;
+  const { info, instructions, cache = {}, onNotification, startTask } = options;
   if (typeof info?.name !== "string" || typeof info.version !== "string") {
     throw new TypeError(`Cannot make a server: "info" must have a "name" and a "version"`);
   }
-  checkDuration("drainTimeoutMs", drainTimeoutMs);
+  const basics = resolveBasics(options);
   return {
+    ...basics,
     info,
     resultMeta: { [MetaKey.serverInfo]: info },
     instructions,
     capabilities,
     handlers,
-    servesLegacy: legacy === "serve",
-    spokenVersions: legacy === "serve"
-      ? [...MODERN_PROTOCOL_VERSIONS, ...LEGACY_PROTOCOL_VERSIONS]
-      : MODERN_PROTOCOL_VERSIONS,
+    spokenVersions: spokenVersions(basics.servesLegacy),
     cache: resolveCacheHint(cache),
-    limits: resolveLimits(limits),
-    drainTimeoutMs,
-    onNotification: options.onNotification,
-    startTask: options.startTask,
-    logger: toSafeLogger(options.logger ?? stderrLogger),
-    clock: options.clock ?? systemClock,
+    onNotification,
+    startTask,
   };
 }
 
-/** How a process is to be served. */
+/**
+ * How the process of a server is to be served.
+ *
+ * @throws {RangeError} If a duration cannot be used.
+ */
 export function processSettings(
-  options: SdkServeOptions,
+  options: ServeOptions,
+  { drainTimeoutMs, logger, clock }: BasicServerSettings,
   runtime: RuntimeAdapter,
 ): ServeProcessSettings<ServerEnd> {
   const { guardStdout = true, signals = true, uncaughtErrors = true, onClose } = options;
-  const { lingerMs = 1_000, parentCheckMs = Infinity, drainTimeoutMs = 10_000 } = options;
+  const { lingerMs = SERVER_DEFAULTS.lingerMs, parentCheckMs = Infinity } = options;
   checkDuration("lingerMs", lingerMs);
   checkDuration("parentCheckMs", parentCheckMs);
-  const { logger = stderrLogger, clock = systemClock } = options;
   return {
     guardStdout,
     signals,

@@ -57,6 +57,16 @@ export function judgeProbe(outcome: ProbeOutcome, tried: readonly string[]): Pro
   }
 }
 
+/** The revisions that a server speaks, preferred first. */
+export function spokenVersions(servesLegacy: boolean): readonly string[] {
+  return servesLegacy ? [...MODERN_PROTOCOL_VERSIONS, ...LEGACY_PROTOCOL_VERSIONS] : MODERN_PROTOCOL_VERSIONS;
+}
+
+/** Whether a revision allows several messages on a line: only one ever did. */
+export function hasBatches(version: unknown): boolean {
+  return version === "2025-03-26";
+}
+
 /** Whether an answer to `initialize` tells that the server is modern after all (rule E3). */
 export function isModernRefusal(error: JSONRPCErrorObject): boolean {
   return MODERN_CODES.has(error.code);

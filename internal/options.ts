@@ -39,3 +39,11 @@ export function checkFramingLimits(
   checkPositiveInteger("maxNestingDepth", limits.maxNestingDepth, 2_048);
   if (limits.readBufferBytes !== undefined) checkPositiveInteger("readBufferBytes", limits.readBufferBytes);
 }
+
+/** Options without those that are absent: `undefined` means the same as no member. */
+export function withoutUndefined<T extends object>(
+  options: T,
+): { [Name in keyof T]: Exclude<T[Name], undefined> } {
+  const present = Object.entries(options).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(present) as { [Name in keyof T]: Exclude<T[Name], undefined> };
+}

@@ -3,7 +3,7 @@
 import type { TestContext } from "node:test";
 import { SdkSession } from "../internal/sdk/sdk_session.ts";
 import type { SdkServerFactory } from "../internal/sdk/sdk_shapes.ts";
-import type { SessionEnd } from "../internal/server/session.ts";
+import type { ServerEnd } from "../internal/server/server_end.ts";
 import { resolveLimits } from "../internal/server/settings.ts";
 import { StreamConnection } from "../internal/stream_connection.ts";
 import type { JSONRPCMessage, RequestId } from "../messages.ts";
@@ -176,7 +176,7 @@ export interface SdkServed {
   readonly client: RawClient;
   readonly clock: FakeClock;
   readonly log: LogSink;
-  readonly running: Promise<SessionEnd>;
+  readonly running: Promise<ServerEnd>;
 }
 
 /** What they can be given. */

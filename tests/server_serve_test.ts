@@ -279,3 +279,22 @@ test("serve() leaves nothing behind when its server cannot run (V16)", async (t)
   runtime.throwUncaught(new Error("not ours"));
   assert.deepEqual([runtime.stderrText, runtime.exitCodes], ["", []]);
 });
+
+test("serve() gives a Server's own logger, clock and drainTimeoutMs to the process as it gives those of options (T1)", async () => {
+  for (const isInstance of [true, false]) {
+    const [here, stdio] = createStreamPair();
+    const clock = new FakeClock();
+    const log = new LogSink();
+    const options = { info: { name: "test", version: "1.0.0" }, drainTimeoutMs: 100, logger: log, clock };
+    const process = {
+      runtime: createFakeRuntime({ stdio }),
+      lingerMs: Infinity,
+      onClose: () => new Promise<void>(() => {}),
+    };
+    const serving = isInstance ? serve(new Server(options), process) : serve({ ...options, ...process });
+    await here.writable.close();
+    await clock.advance(100);
+    assert.deepEqual(await serving, { reason: "eof" });
+    assert.deepEqual(log.texts("warn"), ["[mcp_stdio] onClose did not end within 100 ms"]);
+  }
+});

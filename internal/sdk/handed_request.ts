@@ -12,7 +12,7 @@ export class HandedRequest implements Job, Identified {
   readonly id: RequestId;
   readonly key: RequestId;
   /** The id as it must be written back. */
-  readonly wireId: RequestId | RawId;
+  readonly writtenId: RequestId | RawId;
   /** The message as the SDK gets it: it knows no id beyond 2^53 and gets the key for it. */
   readonly message: JSONRPCRequest;
   /** The legacy batch that its response belongs to. */
@@ -28,7 +28,7 @@ export class HandedRequest implements Job, Identified {
   ) {
     this.id = message.id;
     this.key = keyOf(message.id, idText);
-    this.wireId = idText === undefined ? message.id : new RawId(idText);
+    this.writtenId = idText === undefined ? message.id : new RawId(idText);
     this.message = idText === undefined ? message : { ...message, id: this.key };
     this.batch = batch;
     this.#hand = hand;

@@ -18,13 +18,12 @@ import { describeEnd, describeStderr } from "../client/exit_words.ts";
 import { LinkReader, type LinkReaderPort } from "../client/link_reader.ts";
 import { whatIsWrong } from "../framing/message_decoder.ts";
 import type { EndGraces, ProcessLink } from "../process/process_link.ts";
-import { isThenable } from "../server/results.ts";
+import { isThenable } from "../thenable.ts";
 import { startServer, type StartSettings } from "../process/start_server.ts";
-import { lineError, unreadable } from "./line_faults.ts";
 import { enqueue, notificationsHandled, roomBehind } from "./posting.ts";
 import { SentRequests } from "./sent_requests.ts";
 import { whyRefused, withoutUnknown } from "./strict_message.ts";
-import { closed, toError } from "./transport_errors.ts";
+import { closed, lineError, toError, unreadable } from "./transport_errors.ts";
 
 /** What a {@linkcode ProcessWire} goes by; `logger` must not throw. */
 export interface ProcessWireSettings {

@@ -13,24 +13,25 @@ import {
   type RequestId,
 } from "../../messages.ts";
 import { settlesWithin } from "../clock.ts";
+import { spokenVersions } from "../era.ts";
+import { PUBLICATIONS } from "../publications.ts";
 import { isModern, readEnvelope, readMeta } from "../server/envelope.ts";
 import { LegacyPeer } from "../server/legacy_peer.ts";
-import { isPublication } from "../server/listen_streams.ts";
-import type { SessionEnd } from "../server/session.ts";
-import type { ServerSettings } from "../server/settings.ts";
+import type { ServerEnd } from "../server/server_end.ts";
+import type { BasicServerSettings, ServerSettings } from "../server/settings.ts";
 import { Subscriptions } from "../server/subscriptions.ts";
-import { errorResponse, invalidRequest, toWireError, unsupportedVersion } from "../server/wire_errors.ts";
+import {
+  errorResponse,
+  invalidRequest,
+  toAnsweredError,
+  unsupportedVersion,
+} from "../server/error_answers.ts";
 import type { HandedRequest } from "./handed_request.ts";
 import { type SdkInstance, SdkInstances } from "./sdk_instances.ts";
 import type { ModernServer, SdkServerFactory } from "./sdk_shapes.ts";
 import { ServerWire } from "./server_wire.ts";
 import { toError } from "./transport_errors.ts";
-import type { WirePort, WireSettings } from "./wire_port.ts";
-
-/** What a session with servers of one of the SDKs goes by. */
-export interface SdkSessionSettings extends WireSettings {
-  readonly servesLegacy: boolean;
-}
+import type { WirePort } from "./wire_port.ts";
 
 /** So many notifications wait while a server is being made. */
 const MOST_WAITING = 1_024;
@@ -40,16 +41,18 @@ const MOST_WAITING = 1_024;
  * by itself (rules V6, V8); listen streams are kept here, since the instances do not know them (rule V9).
  */
 export class SdkSession implements WirePort {
-  readonly #settings: SdkSessionSettings;
+  readonly #settings: BasicServerSettings;
   readonly #wire: ServerWire;
   readonly #subscriptions: Subscriptions;
   readonly #instances: SdkInstances;
+  readonly #spoken: readonly string[];
   /** Whether a client has begun with `initialize`. */
   #isGreeted = false;
   #waiting = 0;
 
-  constructor(factory: SdkServerFactory, connection: Connection, settings: SdkSessionSettings) {
+  constructor(factory: SdkServerFactory, connection: Connection, settings: BasicServerSettings) {
     this.#settings = settings;
+    this.#spoken = spokenVersions(settings.servesLegacy);
     this.#wire = new ServerWire(connection, settings, this);
     this.#instances = new SdkInstances(factory, {
       send: (era, message, relatedId) =>
@@ -64,14 +67,14 @@ export class SdkSession implements WirePort {
   }
 
   /** Serves until the end. Resolves when everything accepted was answered and the instances are closed. */
-  async run(): Promise<SessionEnd> {
+  async run(): Promise<ServerEnd> {
     const end = await this.#wire.run();
     await settlesWithin(this.#settings.clock, this.#instances.close(), this.#settings.drainTimeoutMs);
     return end;
   }
 
   /** Ends the reading; the first reason wins. */
-  stop(end: SessionEnd): void {
+  stop(end: ServerEnd): void {
     this.#wire.stop(end);
   }
 
@@ -117,30 +120,24 @@ export class SdkSession implements WirePort {
     const meta = readMeta(params);
     if (isModern(meta)) {
       if (this.#instances.areLegacyOnly) throw legacyOnly(method, meta);
-      const { protocolVersion } = readEnvelope(meta, this.#spokenVersions);
+      const { protocolVersion } = readEnvelope(meta, this.#spoken);
       this.#give("modern", request, (instance) => {
         if (instance === undefined) throw legacyOnly(method, meta);
         if (method === "subscriptions/listen") this.#listen(request);
         else instance.hand(request.message, { classification: { era: "modern", revision: protocolVersion } });
       });
     } else if (method === "initialize" && !servesLegacy) {
-      throw unsupportedVersion(this.#spokenVersions, String(params.protocolVersion ?? "none"));
+      throw unsupportedVersion(this.#spoken, String(params.protocolVersion ?? "none"));
     } else {
       // Without a handshake only a ping is of the legacy era; servers of SDK 1.x never minded.
       this.#isGreeted ||= method === "initialize";
       const isStrange = !this.#isGreeted && !(method === "ping" && servesLegacy);
-      if (isStrange && !servesLegacy) readEnvelope(meta, this.#spokenVersions);
+      if (isStrange && !servesLegacy) readEnvelope(meta, this.#spoken);
       this.#give("legacy", request, (instance) => {
-        if (isStrange && !this.#instances.areLegacyOnly) readEnvelope(meta, this.#spokenVersions);
+        if (isStrange && !this.#instances.areLegacyOnly) readEnvelope(meta, this.#spoken);
         instance!.hand(request.message);
       });
     }
-  }
-
-  get #spokenVersions(): readonly string[] {
-    return this.#settings.servesLegacy
-      ? [...MODERN_PROTOCOL_VERSIONS, ...LEGACY_PROTOCOL_VERSIONS]
-      : MODERN_PROTOCOL_VERSIONS;
   }
 
   /** Gives a request to the instance of its era, once that is made. */
@@ -159,12 +156,12 @@ export class SdkSession implements WirePort {
       this.failed(toError(error));
     }
     if (!request.open) return;
-    this.#wire.send(errorResponse(request.key, toWireError(error))).catch(() => {}); // There is nobody left to answer.
+    this.#wire.send(errorResponse(request.key, toAnsweredError(error))).catch(() => {}); // There is nobody left to answer.
   }
 
   /** A listen stream holds no permit. */
   #listen(request: HandedRequest): void {
-    this.#subscriptions.open(request, request.wireId, request.message.params ?? {});
+    this.#subscriptions.open(request, request.writtenId, request.message.params ?? {});
     this.#wire.release(request);
   }
 
@@ -205,7 +202,7 @@ export class SdkSession implements WirePort {
         `Cannot ask the client "${method}": revision 2026-07-28 has no requests of the server`,
       );
     }
-    if (isPublication(method)) this.#subscriptions.publish(method, params);
+    if (PUBLICATIONS.has(method)) this.#subscriptions.publish(method, params);
     else await this.#wire.send(message, relatedId);
   }
 }
@@ -220,7 +217,7 @@ function legacyOnly(method: string, meta: { readonly [key: string]: unknown }): 
 
 /** What the subscriptions of a server of ours would go by, with the identity of the SDK's. */
 function subscriptionSettings(
-  settings: SdkSessionSettings,
+  settings: BasicServerSettings,
   modern: () => ModernServer | undefined,
 ): ServerSettings {
   return {

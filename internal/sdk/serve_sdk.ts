@@ -5,20 +5,21 @@ import {
   serveProcess,
   type ServeProcessSettings,
 } from "../process/serve_process.ts";
-import type { SessionEnd } from "../server/session.ts";
+import type { ServerEnd } from "../server/server_end.ts";
 import { StreamConnection } from "../stream_connection.ts";
 import type { SdkServerFactory } from "./sdk_shapes.ts";
-import { SdkSession, type SdkSessionSettings } from "./sdk_session.ts";
+import type { BasicServerSettings } from "../server/settings.ts";
+import { SdkSession } from "./sdk_session.ts";
 
 /** What serving needs; all of it is set but the hook, and `logger` must not throw. */
-export interface ServeSdkSettings extends ServeProcessSettings<SessionEnd>, SdkSessionSettings {}
+export interface ServeSdkSettings extends ServeProcessSettings<ServerEnd>, BasicServerSettings {}
 
 /** Makes this process a server of one of the SDKs, with the guard, the limits, the drain and the exit of ours (rule K3). */
-export function serveSdk(factory: SdkServerFactory, settings: ServeSdkSettings): Promise<SessionEnd> {
+export function serveSdk(factory: SdkServerFactory, settings: ServeSdkSettings): Promise<ServerEnd> {
   return serveProcess(new SdkServable(factory, settings), settings);
 }
 
-class SdkServable implements Servable<SessionEnd> {
+class SdkServable implements Servable<ServerEnd> {
   readonly #factory: SdkServerFactory;
   readonly #settings: ServeSdkSettings;
   #session: SdkSession | undefined;
@@ -28,7 +29,7 @@ class SdkServable implements Servable<SessionEnd> {
     this.#settings = settings;
   }
 
-  run(client: ByteStreams): Promise<SessionEnd> {
+  run(client: ByteStreams): Promise<ServerEnd> {
     const connection = new StreamConnection(client, this.#settings.limits);
     this.#session = new SdkSession(this.#factory, connection, this.#settings);
     return this.#session.run();

@@ -1,4 +1,4 @@
-import type { Connection } from "../../connection.ts";
+import type { Connection, Fault } from "../../connection.ts";
 import { CancelledError, describeId, FrameError, toErrorObject } from "../../errors.ts";
 import {
   ErrorCode,
@@ -11,41 +11,36 @@ import {
 } from "../../messages.ts";
 import { settlesWithin } from "../clock.ts";
 import { createDeferred } from "../deferred.ts";
+import { hasBatches } from "../era.ts";
 import type { BatchReply } from "../server/batch_reply.ts";
 import { JobQueue } from "../server/job_queue.ts";
+import { MessageReader, type MessageReaderPort } from "../server/message_reader.ts";
 import { Outbox } from "../server/outbox.ts";
-import { isThenable } from "../server/results.ts";
-import type { SessionEnd } from "../server/session.ts";
+import { isThenable } from "../thenable.ts";
+import { isHurried, type ServerEnd } from "../server/server_end.ts";
+import type { BasicServerSettings } from "../server/settings.ts";
 import {
   errorResponse,
   invalidParams,
   invalidRequest,
   serverBusy,
-  toWireError,
-} from "../server/wire_errors.ts";
+  toAnsweredError,
+} from "../server/error_answers.ts";
 import { HandedRequest } from "./handed_request.ts";
 import { InFlight } from "./in_flight.ts";
-import { unreadable } from "./line_faults.ts";
 import { enqueue, notificationsHandled, roomBehind } from "./posting.ts";
 import { SentRequests } from "./sent_requests.ts";
-import { whyRefused } from "./strict_message.ts";
-import { goneResponse, toError } from "./transport_errors.ts";
-import type { WirePort, WireSettings } from "./wire_port.ts";
-import { WireReader, type WireReaderPort } from "./wire_reader.ts";
-
-/** Ends that leave requests in flight their time; after the others nobody waits, or nobody listens. */
-const PATIENT_ENDS: ReadonlySet<SessionEnd["reason"]> = new Set(["eof", "closed", "input_failed"]);
-
-/** The one revision with batches. */
-const BATCH_VERSION = "2025-03-26";
+import { whyRefused, withoutUnknown } from "./strict_message.ts";
+import { goneResponse, lineError, toError, unreadable } from "./transport_errors.ts";
+import type { WirePort } from "./wire_port.ts";
 
 /**
  * A connection as one of the SDKs can be served on it (rule K2): it hands over so many requests at a time, answers what the SDKs leave
  * unanswered, and loses nothing that was accepted. What is in the messages is not its business.
  */
-export class ServerWire implements WireReaderPort {
+export class ServerWire implements MessageReaderPort {
   readonly #connection: Connection;
-  readonly #settings: WireSettings;
+  readonly #settings: BasicServerSettings;
   readonly #port: WirePort;
   readonly #queue: JobQueue;
   readonly #outbox: Outbox;
@@ -53,12 +48,12 @@ export class ServerWire implements WireReaderPort {
   readonly #asked = new SentRequests();
   readonly #hurry = createDeferred();
   readonly #over = createDeferred();
-  #end: SessionEnd | undefined;
+  #end: ServerEnd | undefined;
   #acceptsBatches = false;
   /** Whether a notification was handed over since the last response. */
   #hasNotified = false;
 
-  constructor(connection: Connection, settings: WireSettings, port: WirePort) {
+  constructor(connection: Connection, settings: BasicServerSettings, port: WirePort) {
     this.#connection = connection;
     this.#settings = settings;
     this.#port = port;
@@ -72,19 +67,19 @@ export class ServerWire implements WireReaderPort {
     this.#inFlight = new InFlight(this.#queue);
   }
 
-  /** For who sends more than single messages, such as listen streams. */
+  /** For senders of more than single messages, such as listen streams. */
   get outlet(): { readonly queue: JobQueue; readonly outbox: Outbox } {
     return { queue: this.#queue, outbox: this.#outbox };
   }
 
   /** Reads until the end. Resolves when everything accepted was answered and flushed. */
-  async run(): Promise<SessionEnd> {
+  async run(): Promise<ServerEnd> {
     this.#connection.closed.then((end) => {
       if (end.kind !== "output_failed") return;
       this.#port.failed(toError(end.error)); // Also during a drain: answers were lost.
       this.stop({ reason: "output_failed", error: end.error });
     });
-    await new WireReader(this.#connection, this, this.#settings.logger).run();
+    await new MessageReader(this.#connection, this.#queue, this, this.#settings.logger).run();
     const error = this.#connection.inputError;
     this.stop(error === undefined ? { reason: "eof" } : { reason: "input_failed", error });
     await this.#drain(this.#end!);
@@ -94,8 +89,8 @@ export class ServerWire implements WireReaderPort {
   }
 
   /** Ends the reading; the first reason wins. One that leaves no time takes it from a drain that is under way. */
-  stop(end: SessionEnd): void {
-    if (!PATIENT_ENDS.has(end.reason)) this.#hurry.resolve();
+  stop(end: ServerEnd): void {
+    if (isHurried(end)) this.#hurry.resolve();
     if (this.#end !== undefined) return;
     this.#end = end;
     this.#connection.cancelInput();
@@ -135,11 +130,7 @@ export class ServerWire implements WireReaderPort {
     this.#inFlight.release(request);
   }
 
-  // Reading: what the reader needs.
-
-  get crowded(): boolean {
-    return this.#queue.crowded;
-  }
+  // What the reader hands on.
 
   get ended(): boolean {
     return this.#end !== undefined;
@@ -149,13 +140,8 @@ export class ServerWire implements WireReaderPort {
     return this.#acceptsBatches;
   }
 
-  /** Gives false if it could wait for ever: what the client was asked is answered behind what waits here. */
-  async awaitRoom(): Promise<boolean> {
-    while (this.#queue.crowded && this.#end === undefined) {
-      if (this.#asked.size > 0 && !this.#outbox.full) return false;
-      await this.#queue.room();
-    }
-    return true;
+  get awaitsAnswer(): boolean {
+    return this.#asked.size > 0 && !this.#outbox.full;
   }
 
   request(
@@ -165,7 +151,7 @@ export class ServerWire implements WireReaderPort {
     hasRoom: boolean,
   ): void {
     const request = new HandedRequest(
-      message,
+      withoutUnknown(message) as JSONRPCRequest,
       idText,
       batch,
       (request) => this.#hand(request.message, request),
@@ -177,14 +163,17 @@ export class ServerWire implements WireReaderPort {
       if (!hasRoom) throw serverBusy();
       this.#inFlight.admit(request);
     } catch (error) {
-      const answer = errorResponse(request.wireId, toWireError(error));
+      const answer = errorResponse(request.writtenId, toAnsweredError(error));
       if (batch !== undefined) batch.add(answer);
       else this.reply(answer);
     }
   }
 
   /** In order behind the requests that came before, unless those wait for what it may bring about. */
-  notification(message: JSONRPCNotification): void {
+  notification(notification: JSONRPCNotification): void {
+    const message = withoutUnknown(notification) as JSONRPCNotification;
+    const wrong = whyRefused(message);
+    if (wrong !== undefined) return this.#port.failed(new Error(`Cannot read a notification: ${wrong}`));
     if (message.method === "notifications/cancelled") return this.#cancel(message);
     const mayWait = message.method !== "notifications/progress" && !this.#outbox.full &&
       this.#queue.running < this.#settings.limits.maxInFlightRequests;
@@ -192,7 +181,8 @@ export class ServerWire implements WireReaderPort {
     else this.#hand(message, undefined);
   }
 
-  response(message: JSONRPCResponse): Promise<void> | undefined {
+  response(response: JSONRPCResponse): Promise<void> | undefined {
+    const message = withoutUnknown(response) as JSONRPCResponse;
     if (!this.#hasNotified) return this.#answered(message);
     this.#hasNotified = false;
     return notificationsHandled().then(() => this.#answered(message));
@@ -206,8 +196,8 @@ export class ServerWire implements WireReaderPort {
     this.#outbox.respondToBatch(responses);
   }
 
-  failed(error: Error): void {
-    this.#port.failed(error);
+  faulted(fault: Fault): void {
+    this.#port.failed(lineError(fault));
   }
 
   #answered(message: JSONRPCResponse): undefined {
@@ -253,21 +243,21 @@ export class ServerWire implements WireReaderPort {
   }
 
   async #answer(request: HandedRequest, response: JSONRPCResponse): Promise<void> {
-    const { wireId, batch } = request;
+    const { writtenId, batch } = request;
     const { method } = request.message;
     // Before the response: the client may use the id again as soon as it has read it.
     this.#inFlight.release(request);
     if (method === "initialize" && "result" in response) {
-      this.#acceptsBatches = response.result.protocolVersion === BATCH_VERSION;
+      this.#acceptsBatches = hasBatches(response.result.protocolVersion);
     }
-    const whole = { ...response, id: wireId as RequestId };
+    const whole = { ...response, id: writtenId as RequestId };
     if (batch !== undefined) return batch.add(whole);
     try {
       await roomBehind(this.#connection, enqueue(this.#connection, whole));
     } catch (error) {
       if (error instanceof FrameError) {
         const message = `Internal error: the result cannot be written (${error.code})`;
-        this.#outbox.send(errorResponse(wireId, { code: ErrorCode.internalError, message }));
+        this.#outbox.send(errorResponse(writtenId, { code: ErrorCode.internalError, message }));
       }
       throw error;
     }
@@ -275,7 +265,7 @@ export class ServerWire implements WireReaderPort {
 
   // Ending.
 
-  async #drain({ reason, error }: SessionEnd): Promise<void> {
+  async #drain({ reason, error }: ServerEnd): Promise<void> {
     const { clock, drainTimeoutMs } = this.#settings;
     if (error !== undefined && reason !== "output_failed") this.#port.failed(toError(error));
     this.#port.draining();
@@ -285,7 +275,7 @@ export class ServerWire implements WireReaderPort {
     if (this.#inFlight.size > 0) {
       this.#port.aborting();
       const shutdown = new CancelledError({ serverShutdown: true });
-      const why = reason === "uncaught_error" ? toErrorObject(undefined) : toWireError(shutdown);
+      const why = reason === "uncaught_error" ? toErrorObject(undefined) : toAnsweredError(shutdown);
       for (const request of this.#inFlight.values()) this.#giveUp(request, why);
     }
     this.#queue.startAll(); // Replies that found the output full: there is no later any more.

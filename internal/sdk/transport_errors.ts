@@ -1,8 +1,9 @@
-import { ProtocolError } from "../../errors.ts";
-import type { JSONRPCMessage, RequestId } from "../../messages.ts";
+import type { Fault } from "../../connection.ts";
+import { ProtocolError, StdioError } from "../../errors.ts";
+import { ErrorCode, type JSONRPCMessage, type RequestId } from "../../messages.ts";
 
 /** The SDKs' code for a connection that is not there (rule K2). */
-export const CONNECTION_CLOSED = -32000;
+const CONNECTION_CLOSED = -32000;
 
 /** What a send before the start rejects with. */
 export function notStarted(): ProtocolError {
@@ -29,6 +30,17 @@ export function cannotStart(name: string, phase: "operational" | "stopped"): Typ
 /** The answer to a request whose other side has gone. */
 export function goneResponse(id: RequestId): JSONRPCMessage {
   return { jsonrpc: "2.0", id, error: { code: CONNECTION_CLOSED, message: "Connection closed" } };
+}
+
+/** A bad line as the error that `onerror` takes: why, and nothing of its content. */
+export function lineError({ reason, detail }: Fault): StdioError {
+  return new StdioError(reason, `Cannot read a line: ${detail}`);
+}
+
+/** An answer that cannot be read, as an error that can: the request it belongs to fails at once (rule C5). */
+export function unreadable(id: RequestId, detail: string, data?: unknown): JSONRPCMessage {
+  const error = { code: ErrorCode.parseError, message: `The answer cannot be read: ${detail}` };
+  return { jsonrpc: "2.0", id, error: data === undefined ? error : { ...error, data } };
 }
 
 /** Whatever was thrown, as the error that callbacks of the SDKs take. */

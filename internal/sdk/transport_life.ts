@@ -1,6 +1,6 @@
 import type { Logger } from "../../logger.ts";
 import type { JSONRPCMessage, RequestId } from "../../messages.ts";
-import { isThenable } from "../server/results.ts";
+import { isThenable } from "../thenable.ts";
 import { cannotStart, closed, notStarted } from "./transport_errors.ts";
 
 /** The fields of a transport that the SDKs assign; they are read at each call, since the SDKs assign them again. */

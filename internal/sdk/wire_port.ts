@@ -1,16 +1,5 @@
-import type { Logger } from "../../logger.ts";
 import type { JSONRPCMessage } from "../../messages.ts";
-import type { Clock } from "../../runtime.ts";
-import type { ServerSettingsLimits } from "../server/settings.ts";
 import type { HandedRequest } from "./handed_request.ts";
-
-/** What a `ServerWire` goes by; `logger` must not throw. */
-export interface WireSettings {
-  readonly limits: ServerSettingsLimits;
-  readonly drainTimeoutMs: number;
-  readonly logger: Logger;
-  readonly clock: Clock;
-}
 
 /** Who takes what a `ServerWire` reads. */
 export interface WirePort {

@@ -16,11 +16,11 @@ import {
   type Result,
 } from "../../messages.ts";
 import type { RawId } from "../framing/message_encoder.ts";
+import { PUBLICATIONS } from "../publications.ts";
 import type { BatchReply } from "./batch_reply.ts";
 import { readProgressToken } from "./envelope.ts";
 import type { Identified } from "./id_table.ts";
 import type { Job } from "./job_queue.ts";
-import { isPublication } from "./listen_streams.ts";
 import { Trail } from "./trail.ts";
 
 /** What a request says about its client, by its own envelope or by the legacy handshake. */
@@ -36,7 +36,7 @@ export interface RequestOrigin {
 /** A request as it came. */
 export interface RequestStart extends Identified {
   /** The id as it must be written back. */
-  readonly wireId: RequestId | RawId;
+  readonly writtenId: RequestId | RawId;
   readonly method: string;
   readonly params: Params;
   readonly meta: MetaObject;
@@ -46,9 +46,9 @@ export interface RequestStart extends Identified {
 
 /** The way out for what a request has to say. */
 export interface RequestPort {
-  /** Whether who can wait should. */
+  /** True when senders that can wait should wait. */
   readonly full: boolean;
-  /** Whether who did not wait is no longer heard. */
+  /** True when senders that did not wait are no longer heard. */
   readonly overfull: boolean;
   drained(): Promise<void>;
   send(message: JSONRPCMessage): Outgoing | undefined;
@@ -76,7 +76,7 @@ export class ActiveRequest implements Job, Identified {
   readonly key: RequestId;
   readonly method: string;
   readonly meta: MetaObject;
-  readonly wireId: RequestId | RawId;
+  readonly writtenId: RequestId | RawId;
   readonly batch: BatchReply | undefined;
   readonly #origin: RequestOrigin;
   readonly #port: RequestPort;
@@ -96,7 +96,7 @@ export class ActiveRequest implements Job, Identified {
   constructor(request: RequestStart, origin: RequestOrigin, port: RequestPort) {
     this.id = request.id;
     this.key = request.key;
-    this.wireId = request.wireId;
+    this.writtenId = request.writtenId;
     this.method = request.method;
     this.meta = request.meta;
     this.batch = request.batch;
@@ -259,7 +259,7 @@ export class ActiveRequest implements Job, Identified {
   }
 
   #notify(method: string, params: Params | undefined): Promise<void> {
-    if (OWN_NOTIFICATIONS.has(method) || isPublication(method)) {
+    if (OWN_NOTIFICATIONS.has(method) || PUBLICATIONS.has(method)) {
       const state = `the server sends it by "progress", "log", "publish" or of its own accord`;
       throw new TypeError(`Cannot notify "${method}": ${state}`);
     }

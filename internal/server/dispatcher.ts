@@ -9,6 +9,7 @@ import {
   type Result,
 } from "../../messages.ts";
 import { createDeferred, type Deferred } from "../deferred.ts";
+import { isThenable } from "../thenable.ts";
 import { ActiveRequest, type RequestOrigin, type RequestPort, type RequestStart } from "./active_request.ts";
 import { IdTable } from "./id_table.ts";
 import { callHandler, checkCanAsk, isInputRequired, readInputRequests } from "./input_required.ts";
@@ -16,9 +17,9 @@ import type { JobQueue } from "./job_queue.ts";
 import type { LegacyPeer } from "./legacy_peer.ts";
 import type { MethodTable } from "./method_table.ts";
 import type { Outbox } from "./outbox.ts";
-import { completeResult, isThenable, legacyResult } from "./results.ts";
+import { completeResult, legacyResult } from "./results.ts";
 import type { ServerSettings } from "./settings.ts";
-import { errorResponse, serverBusy, toWireError } from "./wire_errors.ts";
+import { errorResponse, serverBusy, toAnsweredError } from "./error_answers.ts";
 
 /** What a dispatcher works with; the session owns it. */
 export interface DispatcherParts {
@@ -197,7 +198,7 @@ export class Dispatcher implements RequestPort {
 
   #succeed(request: ActiveRequest, result: Result = {}): void {
     if (!request.open) return;
-    const { method, era, wireId } = request;
+    const { method, era, writtenId } = request;
     let whole: Result;
     try {
       if (!isJSONObject(result)) throw new TypeError("the handler's result is not an object");
@@ -207,7 +208,7 @@ export class Dispatcher implements RequestPort {
       this.#fail(request, error);
       return;
     }
-    this.#respond(request, { jsonrpc: "2.0", id: wireId as RequestId, result: whole });
+    this.#respond(request, { jsonrpc: "2.0", id: writtenId as RequestId, result: whole });
   }
 
   #fail(request: ActiveRequest, error: unknown): void {
@@ -216,7 +217,7 @@ export class Dispatcher implements RequestPort {
     if (!(error instanceof ProtocolError) && !isShutdown) {
       this.#settings.logger.error(`[mcp_stdio] the handler of "${request.method}" has failed`, { error });
     }
-    this.#respond(request, errorResponse(request.wireId, toWireError(error)));
+    this.#respond(request, errorResponse(request.writtenId, toAnsweredError(error)));
   }
 
   #respond(request: ActiveRequest, response: JSONRPCMessage): void {
@@ -224,7 +225,7 @@ export class Dispatcher implements RequestPort {
     this.#remove(request);
     request.complete();
     if (request.batch !== undefined) request.batch.add(response);
-    else this.#outbox.respond(request.wireId, response);
+    else this.#outbox.respond(request.writtenId, response);
   }
 
   #remove(request: ActiveRequest): void {

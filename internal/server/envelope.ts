@@ -10,7 +10,7 @@ import {
   MODERN_PROTOCOL_VERSIONS,
   type ProgressToken,
 } from "../../messages.ts";
-import { invalidParams, unsupportedVersion } from "./wire_errors.ts";
+import { invalidParams, unsupportedVersion } from "./error_answers.ts";
 
 /** What a modern request says about itself in its `_meta`. */
 export interface Envelope {

@@ -8,9 +8,9 @@ import {
   type Result,
 } from "../../messages.ts";
 import type { ActiveRequest } from "./active_request.ts";
-import { isThenable } from "./results.ts";
+import { isThenable } from "../thenable.ts";
 import type { Handler } from "./settings.ts";
-import { invalidParams } from "./wire_errors.ts";
+import { invalidParams } from "./error_answers.ts";
 
 /** The requests whose result may ask for input (multi round-trip page). */
 const ASKING_METHODS: ReadonlySet<string> = new Set(["tools/call", "prompts/get", "resources/read"]);

@@ -19,7 +19,7 @@ export interface JobQueueSettings {
 /** As many jobs begin in one go before those that have begun may finish and fill the output. */
 const STARTS_PER_TURN = 16;
 
-/** So many withdrawn jobs may stand in the queue, or as many as there are others; then they are swept out. */
+/** The queue is swept when more withdrawn jobs than this stand in it, and more than others. */
 const WITHDRAWN_KEPT = 256;
 
 /**

@@ -11,13 +11,11 @@ import {
   type ServerCapabilities,
 } from "../../messages.ts";
 import { createDeferred, type Deferred } from "../deferred.ts";
+import { hasBatches } from "../era.ts";
 import type { RequestOrigin } from "./active_request.ts";
 import { isLoggingLevel } from "./envelope.ts";
-import { Receiver } from "./outbox.ts";
-import { invalidParams } from "./wire_errors.ts";
-
-/** The first revision that no longer has batches, and the last one that does. */
-const BATCH_VERSION = "2025-03-26";
+import { Receiver } from "./receiver.ts";
+import { invalidParams } from "./error_answers.ts";
 
 /** What `initialize` is answered with. */
 export interface HandshakeAnswer {
@@ -51,7 +49,7 @@ export class LegacyPeer {
 
   /** Whether an array of messages is welcome on one line. */
   get acceptsBatches(): boolean {
-    return this.#origin?.protocolVersion === BATCH_VERSION;
+    return hasBatches(this.#origin?.protocolVersion);
   }
 
   /**

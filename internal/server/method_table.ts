@@ -4,7 +4,7 @@ import type { ActiveRequest, RequestOrigin } from "./active_request.ts";
 import { isModern, readEnvelope } from "./envelope.ts";
 import type { LegacyPeer } from "./legacy_peer.ts";
 import type { Handler, ServerSettings } from "./settings.ts";
-import { unsupportedVersion } from "./wire_errors.ts";
+import { unsupportedVersion } from "./error_answers.ts";
 
 /** A method that needs no handler. It is answered where it is read: what comes behind it may depend on it. */
 export type BuiltIn = (params: Params) => Result;
@@ -80,7 +80,7 @@ export class MethodTable {
     throw new ProtocolError(ErrorCode.methodNotFound, `Method not found: ${method.slice(0, 128)}`);
   }
 
-  /** Who has not declared that it logs must not (logging page). */
+  /** A server that has not declared `logging` sends no log messages (logging page). */
   #withLogging(origin: RequestOrigin): RequestOrigin {
     if (origin.logLevel === undefined || this.#settings.capabilities().logging !== undefined) return origin;
     return { ...origin, logLevel: undefined };

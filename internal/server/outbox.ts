@@ -6,19 +6,11 @@ import type { Clock } from "../../runtime.ts";
 import { settlesWithin } from "../clock.ts";
 import type { RawId } from "../framing/message_encoder.ts";
 import type { Job, JobQueue } from "./job_queue.ts";
-import { Trail } from "./trail.ts";
-import { errorResponse } from "./wire_errors.ts";
+import type { Receiver } from "./receiver.ts";
+import { errorResponse } from "./error_answers.ts";
 
 /** So long a client may read nothing when there is no more time for it, in milliseconds. */
 const HURRIED_PATIENCE_MS = 1_000;
-
-/** Somebody whom publications go to: a listen stream, or the client of the legacy era. */
-export class Receiver {
-  /** What found the output full: the newest of each kind. */
-  readonly held: Map<string, JSONRPCMessage> = new Map();
-  /** What is on its way. */
-  readonly trail: Trail = new Trail();
-}
 
 /** A reply that found the output full and takes its turn among the jobs. */
 class Reply implements Job {
@@ -68,7 +60,7 @@ export class Outbox {
     return full;
   }
 
-  /** Whether even those who should have waited have filled it. */
+  /** True when there is even more waiting than that, from senders that did not wait. */
   get overfull(): boolean {
     return this.#connection.queuedBytes >= 2 * this.#highWaterBytes;
   }

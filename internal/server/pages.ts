@@ -1,6 +1,6 @@
 import type { Params } from "../../messages.ts";
 import { toBase64 } from "./base64.ts";
-import { invalidParams } from "./wire_errors.ts";
+import { invalidParams } from "./error_answers.ts";
 
 /** One page of a list, and where the next one begins. */
 export interface Page<T> {

@@ -4,7 +4,7 @@ import type { Completer, PromptDefinition, PromptOutput } from "../../schema.ts"
 import type { ActiveRequest } from "./active_request.ts";
 import { pageOf } from "./pages.ts";
 import type { Handler } from "./settings.ts";
-import { invalidParams } from "./wire_errors.ts";
+import { invalidParams } from "./error_answers.ts";
 
 /** The prompts of a server, in the order of their definition. */
 export class PromptSet {

@@ -6,7 +6,7 @@ import { toBase64 } from "./base64.ts";
 import { pageOf } from "./pages.ts";
 import type { Handler } from "./settings.ts";
 import { UriTemplate } from "./uri_template.ts";
-import { invalidParams } from "./wire_errors.ts";
+import { invalidParams } from "./error_answers.ts";
 
 /** The code of "resource not found" in the legacy era; revision 2026-07-28 forbids it. */
 const LEGACY_NOT_FOUND = -32002;

@@ -29,8 +29,3 @@ export function legacyResult(result: Result): Result {
   const { resultType: _type, structuredContent: _content, ...rest } = result;
   return isOdd || structuredContent === undefined ? rest : { ...rest, structuredContent };
 }
-
-/** Whether what a handler gave is still to come. */
-export function isThenable<T>(outcome: T | PromiseLike<T>): outcome is PromiseLike<T> {
-  return typeof (outcome as { then?: unknown } | null | undefined)?.then === "function";
-}

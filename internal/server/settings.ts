@@ -1,7 +1,7 @@
 import type { Logger } from "../../logger.ts";
 import type { Implementation, MetaObject, Params, Result, ServerCapabilities } from "../../messages.ts";
 import type { Clock } from "../../runtime.ts";
-import { checkFramingLimits, checkPositiveInteger, FRAMING_DEFAULTS } from "../options.ts";
+import { checkFramingLimits, checkPositiveInteger, FRAMING_DEFAULTS, withoutUndefined } from "../options.ts";
 import type { ActiveRequest } from "./active_request.ts";
 
 /** What runs for a request. It fits the public `RequestHandler` by structure. */
@@ -17,6 +17,21 @@ export interface ServerSettingsLimits {
   readonly maxNestingDepth: number;
 }
 
+/** What the options of a server default to, where that is a number. */
+export const SERVER_DEFAULTS = {
+  limits: {
+    maxInFlightRequests: 256,
+    maxQueuedRequests: 256,
+    maxListenStreams: 1_024,
+    maxQueuedBytes: FRAMING_DEFAULTS.maxQueuedBytes,
+    maxLineBytes: FRAMING_DEFAULTS.maxLineBytes,
+    maxNestingDepth: FRAMING_DEFAULTS.maxNestingDepth,
+  },
+  pageSize: 1_000,
+  drainTimeoutMs: 10_000,
+  lingerMs: 1_000,
+} as const;
+
 /**
  * Limits with the defaults that `ServerLimits` tells.
  *
@@ -25,22 +40,24 @@ export interface ServerSettingsLimits {
 export function resolveLimits(
   limits: { readonly [Name in keyof ServerSettingsLimits]?: number | undefined },
 ): ServerSettingsLimits {
-  const {
-    maxInFlightRequests = 256,
-    maxQueuedRequests = 256,
-    maxListenStreams = 1_024,
-    maxQueuedBytes = 1_048_576,
-    maxLineBytes = FRAMING_DEFAULTS.maxLineBytes,
-    maxNestingDepth = FRAMING_DEFAULTS.maxNestingDepth,
-  } = limits;
+  const all: ServerSettingsLimits = { ...SERVER_DEFAULTS.limits, ...withoutUndefined(limits) };
+  const { maxLineBytes, maxNestingDepth, ...counts } = all;
   checkFramingLimits({ maxLineBytes, maxNestingDepth });
-  const counts = { maxInFlightRequests, maxQueuedRequests, maxListenStreams, maxQueuedBytes };
   for (const [name, value] of Object.entries(counts)) checkPositiveInteger(name, value);
-  return { ...counts, maxLineBytes, maxNestingDepth };
+  return all;
+}
+
+/** What every server goes by, also one of the official SDK; `logger` must not throw. */
+export interface BasicServerSettings {
+  readonly limits: ServerSettingsLimits;
+  readonly servesLegacy: boolean;
+  readonly drainTimeoutMs: number;
+  readonly logger: Logger;
+  readonly clock: Clock;
 }
 
 /** What a session needs to know of its server; nothing is left to default. */
-export interface ServerSettings {
+export interface ServerSettings extends BasicServerSettings {
   readonly info: Implementation;
   /** The `_meta` of every result in the modern era. */
   readonly resultMeta: MetaObject;
@@ -51,12 +68,7 @@ export interface ServerSettings {
   readonly handlers: ReadonlyMap<string, Handler>;
   /** Every revision served, preferred first. */
   readonly spokenVersions: readonly string[];
-  readonly servesLegacy: boolean;
   readonly cache: { readonly ttlMs: number; readonly cacheScope: "public" | "private" };
-  readonly limits: ServerSettingsLimits;
-  readonly drainTimeoutMs: number;
   readonly onNotification: ((method: string, params: Params | undefined) => void) | undefined;
   readonly startTask: ((task: () => void) => void) | undefined;
-  readonly logger: Logger;
-  readonly clock: Clock;
 }

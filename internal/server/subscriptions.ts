@@ -1,13 +1,14 @@
 import type { JSONRPCMessage, Params, RequestId } from "../../messages.ts";
 import type { RawId } from "../framing/message_encoder.ts";
+import { isDeclared } from "../publications.ts";
 import { type Identified, IdTable } from "./id_table.ts";
 import type { JobQueue } from "./job_queue.ts";
 import type { LegacyPeer } from "./legacy_peer.ts";
-import { checkPublication, isDeclared, ListenStream } from "./listen_streams.ts";
+import { checkPublication, ListenStream } from "./listen_stream.ts";
 import type { Outbox } from "./outbox.ts";
 import { completeResult } from "./results.ts";
 import type { ServerSettings } from "./settings.ts";
-import { serverBusy } from "./wire_errors.ts";
+import { serverBusy } from "./error_answers.ts";
 
 /** What the subscriptions work with; the session owns it. */
 export interface SubscriptionParts {
@@ -42,10 +43,10 @@ export class Subscriptions {
    *
    * @throws {ProtocolError} If there are too many, or the params hold no filter.
    */
-  open(identified: Identified, wireId: RequestId | RawId, params: Params): void {
+  open(identified: Identified, writtenId: RequestId | RawId, params: Params): void {
     const { limits, capabilities } = this.#settings;
     if (this.#streams.size >= limits.maxListenStreams) throw serverBusy();
-    const stream = new ListenStream(identified, wireId, params, capabilities());
+    const stream = new ListenStream(identified, writtenId, params, capabilities());
     this.#streams.add(stream);
     this.#outbox.reply(
       () => stream.receiver.trail.add(this.#outbox.send(stream.acknowledge())),

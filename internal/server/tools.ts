@@ -10,10 +10,10 @@ import {
 import type { ContentBlock, JSONSchema, ToolDefinition, ToolOutput } from "../../schema.ts";
 import type { ActiveRequest } from "./active_request.ts";
 import { pageOf } from "./pages.ts";
-import { isThenable } from "./results.ts";
-import { type Checked, type Checker, createChecker, toJSONSchema } from "./schemas.ts";
+import { isThenable } from "../thenable.ts";
+import { type Checked, type Checker, createChecker, toJSONSchema } from "./schema_checker.ts";
 import type { Handler } from "./settings.ts";
-import { invalidParams } from "./wire_errors.ts";
+import { invalidParams } from "./error_answers.ts";
 
 /** A tool with its schemas made ready. */
 interface Tool {

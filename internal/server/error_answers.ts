@@ -1,6 +1,7 @@
+import type { Fault } from "../../connection.ts";
 import { CancelledError, ProtocolError, toErrorObject } from "../../errors.ts";
 import { ErrorCode, type JSONRPCErrorObject, type JSONRPCMessage, type RequestId } from "../../messages.ts";
-import type { RawId } from "../framing/message_encoder.ts";
+import { RawId } from "../framing/message_encoder.ts";
 
 /** -32602: the params of a request are not what its method takes. */
 export function invalidParams(state: string): ProtocolError {
@@ -28,7 +29,7 @@ export function unsupportedVersion(supported: readonly string[], requested: stri
  * What a client is told about what was thrown. A shutdown is named; a `ProtocolError` whose code is no integer, or
  * whose message is no string, counts as any other error.
  */
-export function toWireError(thrown: unknown): JSONRPCErrorObject {
+export function toAnsweredError(thrown: unknown): JSONRPCErrorObject {
   if (thrown instanceof CancelledError && thrown.serverShutdown) {
     return { code: ErrorCode.internalError, message: "Server is shutting down" };
   }
@@ -39,4 +40,22 @@ export function toWireError(thrown: unknown): JSONRPCErrorObject {
 /** An error response. JSON-RPC wants a null id where the request's own could not be read. */
 export function errorResponse(id: RequestId | RawId | null, error: JSONRPCErrorObject): JSONRPCMessage {
   return { jsonrpc: "2.0", id: id as RequestId, error };
+}
+
+/** What a bad line is answered with, if anything (rule V5): one that was meant as a response never is. */
+export function answerToLine(fault: Fault): JSONRPCMessage | undefined {
+  const { reason, detail, id, idText, hasMethod, hasResult } = fault;
+  if (reason === "truncated" || (hasResult && !hasMethod)) return undefined;
+  const writtenId = idText === undefined ? id ?? null : new RawId(idText);
+  switch (reason) {
+    case "too_long": {
+      if (writtenId === null || !hasMethod) return undefined;
+      const message = "Request exceeds limits.maxLineBytes";
+      return errorResponse(writtenId, { code: ErrorCode.invalidRequest, message });
+    }
+    case "invalid_message":
+      return errorResponse(writtenId, invalidRequest(detail).toJSON());
+    default:
+      return errorResponse(null, { code: ErrorCode.parseError, message: `Parse error: ${detail}` });
+  }
 }

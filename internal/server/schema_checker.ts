@@ -10,7 +10,7 @@ export type Checked = { readonly value: unknown; readonly problems?: undefined }
 export type Checker = (value: unknown) => Checked | Promise<Checked>;
 
 /** Whether a schema is a Standard Schema rather than plain JSON Schema. */
-export function isStandardSchema(schema: Schema): schema is StandardSchemaV1 {
+function isStandardSchema(schema: Schema): schema is StandardSchemaV1 {
   return "~standard" in schema;
 }
 

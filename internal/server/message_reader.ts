@@ -1,5 +1,6 @@
 import type { Connection, Fault, Inbound } from "../../connection.ts";
 import { describeId } from "../../errors.ts";
+import type { Logger } from "../../logger.ts";
 import {
   isJSONObject,
   isRequest,
@@ -9,23 +10,20 @@ import {
   type JSONRPCRequest,
   type JSONRPCResponse,
 } from "../../messages.ts";
-import type { Logger } from "../../logger.ts";
 import { whatIsWrong } from "../framing/message_decoder.ts";
-import { BatchReply } from "../server/batch_reply.ts";
-import { errorResponse, invalidRequest } from "../server/wire_errors.ts";
-import { answerToLine, lineError } from "./line_faults.ts";
-import { whyRefused, withoutUnknown } from "./strict_message.ts";
+import { BatchReply } from "./batch_reply.ts";
+import { answerToLine, errorResponse, invalidRequest } from "./error_answers.ts";
+import type { JobQueue } from "./job_queue.ts";
 
-/** Where what is read goes. */
-export interface WireReaderPort {
-  /** Whether one more request would find no place. */
-  readonly crowded: boolean;
-  /** Waits for a place; gives false if none may ever come while the reader waits. */
-  awaitRoom(): Promise<boolean>;
+/** Where a server's messages go, and what its reader has to know of it. */
+export interface MessageReaderPort {
   /** Whether nothing more is wanted. */
   readonly ended: boolean;
+  /** Whether the client was asked something, and its answer may stand behind a request that waits for room. */
+  readonly awaitsAnswer: boolean;
   /** Whether the client may put several messages on a line. */
   readonly acceptsBatches: boolean;
+  /** Takes a request; `hasRoom` is false if it cannot be queued. */
   request(
     message: JSONRPCRequest,
     idText: string | undefined,
@@ -35,20 +33,23 @@ export interface WireReaderPort {
   notification(message: JSONRPCNotification): void;
   /** Gives a promise if what comes next has to wait. */
   response(message: JSONRPCResponse): Promise<void> | undefined;
-  /** Sends an answer that no SDK gave. */
+  /** Told of a bad line, before it is answered. */
+  faulted(fault: Fault): void;
+  /** Sends the answer to a bad line. */
   reply(response: JSONRPCMessage): void;
   replyToBatch(responses: readonly JSONRPCMessage[]): void;
-  failed(error: Error): void;
 }
 
-/** Reads a connection to its end and judges what comes: a bad line ends nothing (rule V5). */
-export class WireReader {
+/** The reading half of a server: reads a connection to its end and judges what comes. A bad line ends nothing (rule V5). */
+export class MessageReader {
   readonly #connection: Connection;
-  readonly #port: WireReaderPort;
+  readonly #queue: JobQueue;
+  readonly #port: MessageReaderPort;
   readonly #logger: Logger;
 
-  constructor(connection: Connection, port: WireReaderPort, logger: Logger) {
+  constructor(connection: Connection, queue: JobQueue, port: MessageReaderPort, logger: Logger) {
     this.#connection = connection;
+    this.#queue = queue;
     this.#port = port;
     this.#logger = logger;
   }
@@ -61,7 +62,7 @@ export class WireReader {
       if (batch === undefined) return;
       for (const inbound of batch) {
         // Responses and notifications are read on; what may have to be answered waits for a place (rules V1, V2).
-        const hasRoom = !port.crowded || !mayBeAnswered(inbound) || await port.awaitRoom();
+        const hasRoom = !this.#queue.crowded || !mayBeAnswered(inbound) || await this.#awaitRoom();
         if (port.ended) return;
         const wait = inbound.kind === "message"
           ? this.#message(inbound.message, inbound.idText, undefined, hasRoom)
@@ -71,30 +72,32 @@ export class WireReader {
     }
   }
 
+  /** Gives false if it could wait for ever: what the client was asked is answered behind what waits here. */
+  async #awaitRoom(): Promise<boolean> {
+    while (this.#queue.crowded && !this.#port.ended) {
+      if (this.#port.awaitsAnswer) return false;
+      await this.#queue.room();
+    }
+    return true;
+  }
+
   #message(
     message: JSONRPCMessage,
     idText: string | undefined,
     batch: BatchReply | undefined,
     hasRoom: boolean,
   ): Promise<void> | undefined {
-    const known = withoutUnknown(message);
-    if (!("method" in known)) return this.#port.response(known);
-    if (isRequest(known)) this.#port.request(known, idText, batch, hasRoom);
-    else this.#notification(known);
+    if (!("method" in message)) return this.#port.response(message);
+    if (isRequest(message)) this.#port.request(message, idText, batch, hasRoom);
+    else this.#port.notification(message);
     return undefined;
-  }
-
-  #notification(message: JSONRPCNotification): void {
-    const wrong = whyRefused(message);
-    if (wrong === undefined) this.#port.notification(message);
-    else this.#port.failed(new Error(`Cannot read a notification: ${wrong}`));
   }
 
   #fault(fault: Fault): Promise<void> | undefined {
     const { reason, detail, id, batch = [] } = fault;
     if (batch.length > 0 && this.#port.acceptsBatches) return this.#batch(batch);
     this.#logger.warn(`[mcp_router] dropped a line: ${detail}`, { reason, id: describeId(id) });
-    this.#port.failed(lineError(fault));
+    this.#port.faulted(fault);
     const answer = answerToLine(fault);
     if (answer !== undefined) this.#port.reply(answer);
     return undefined;
@@ -102,14 +105,13 @@ export class WireReader {
 
   /** The members of a line that revision 2025-03-26 allows; their responses share a line too. */
   async #batch(members: readonly unknown[]): Promise<void> {
-    const port = this.#port;
-    const reply = new BatchReply((responses) => port.replyToBatch(responses));
+    const reply = new BatchReply((responses) => this.#port.replyToBatch(responses));
     for (const member of members) {
       const wrong = whatIsWrong(member);
-      const isAnswered = wrong !== undefined || isRequest(member as JSONRPCMessage);
-      const hasRoom = !isAnswered || !port.crowded || await port.awaitRoom();
-      if (port.ended) break;
-      if (isAnswered) reply.expect();
+      const isRequested = wrong === undefined && isRequest(member as JSONRPCMessage);
+      const hasRoom = !isRequested || !this.#queue.crowded || await this.#awaitRoom();
+      if (this.#port.ended) break;
+      if (isRequested || wrong !== undefined) reply.expect();
       if (wrong === undefined) await this.#message(member as JSONRPCMessage, undefined, reply, hasRoom);
       else {
         const id = isJSONObject(member) && isRequestId(member.id) ? member.id : null;
