@@ -14,6 +14,10 @@ const CLIENT_SIDE = /^(client(_options|_settings)?\.ts|internal\/client\/)/;
 
 /** Names of runtimes that only `internal/runtime/` may say. */
 const RUNTIME_NAMES = /\b(?:Deno|Bun)\.|from "node:|import\("node:|globalThis\.(?:Deno|Bun|process)\b/;
+/** What the command line may name beyond that: a reader of arguments that is the same on all of them. */
+const ARGUMENTS_IMPORT = 'import { parseArgs } from "node:util";';
+/** The parts of the command line that judge or write down bytes, with nothing of ours between them and a server. */
+const RAW_COMMANDS = /^internal\/cli\/(doctor|record|replay)\//;
 
 const files = listSources();
 
@@ -49,8 +53,17 @@ test("the cores know Connection and never a stream", () => {
 
 test("only internal/runtime/ names a runtime", () => {
   const naming = files.filter((file) => !file.startsWith("internal/runtime/"))
-    .filter((file) => RUNTIME_NAMES.test(readCode(file)));
+    .filter((file) => RUNTIME_NAMES.test(withoutArgumentsImport(file)));
   assert.deepEqual(naming, []);
+});
+
+test("the command line is no server, and what looks at bytes is no client of ours either (L2, L4)", () => {
+  const isCommand = (file: string) => file.startsWith("internal/cli/");
+  assert.deepEqual(findImports((file, imported) => isCommand(file) && SERVER_SIDE.test(imported)), []);
+  assert.deepEqual(
+    findImports((file, imported) => RAW_COMMANDS.test(file) && CLIENT_SIDE.test(imported)),
+    [],
+  );
 });
 
 test("the library imports no package but the schema validator, and that one lazily", () => {
@@ -71,6 +84,11 @@ test("the source can be stripped: no enum, namespace, parameter property or usin
   );
   assert.deepEqual(unstrippable, []);
 });
+
+function withoutArgumentsImport(file: string): string {
+  const code = readCode(file);
+  return file.startsWith("internal/cli/") ? code.replace(ARGUMENTS_IMPORT, "") : code;
+}
 
 function findImports(isWanted: (file: string, imported: string) => boolean): string[] {
   return files.flatMap((file) =>

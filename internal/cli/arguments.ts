@@ -1,0 +1,148 @@
+/** Arguments to values: options by `node:util`, whose complaints differ from runtime to runtime, and are ours therefore. */
+
+import { parseArgs } from "node:util";
+import { type OptionSpec, type OptionSpecs, UsageError } from "./command.ts";
+
+/** Arguments that were read. */
+export interface ParsedArguments {
+  readonly words: readonly string[];
+  readonly options: Options;
+  /** What stands behind the first `--`; undefined without one. */
+  readonly rest: readonly string[] | undefined;
+}
+
+/** The options that were given. */
+export class Options {
+  readonly #values: ReadonlyMap<string, readonly (string | true)[]>;
+
+  constructor(values: ReadonlyMap<string, readonly (string | true)[]> = new Map()) {
+    this.#values = values;
+  }
+
+  /** Whether a flag was given. */
+  has(name: string): boolean {
+    return this.#values.has(name);
+  }
+
+  /** The value of an option, the last one if there are more; undefined without one. */
+  value(name: string): string | undefined {
+    const last = this.#values.get(name)?.at(-1);
+    return last === true ? undefined : last;
+  }
+
+  /** All values of an option. */
+  values(name: string): readonly string[] {
+    return (this.#values.get(name) ?? []).filter((value) => value !== true);
+  }
+}
+
+/**
+ * Reads arguments.
+ *
+ * @throws {UsageError} If they cannot be used.
+ */
+export function parseArguments(args: readonly string[], specs: OptionSpecs): ParsedArguments {
+  const end = args.indexOf("--");
+  const own = end < 0 ? args : args.slice(0, end);
+  const { tokens } = parseArgs({
+    args: [...own],
+    options: Object.fromEntries(Object.entries(specs).map(([name, spec]) => [name, toParseArgsOption(spec)])),
+    allowPositionals: true,
+    strict: false,
+    tokens: true,
+  });
+  const words: string[] = [];
+  const values = new Map<string, (string | true)[]>();
+  for (const token of tokens) {
+    if (token.kind === "positional") words.push(token.value);
+    if (token.kind !== "option") continue;
+    const { name, rawName, value } = token;
+    const spec = Object.hasOwn(specs, name) ? specs[name]! : unknownOption(rawName, specs);
+    values.set(name, [...values.get(name) ?? [], checkValue(rawName, spec, value)]);
+  }
+  return { words, options: new Options(values), rest: end < 0 ? undefined : args.slice(end + 1) };
+}
+
+function toParseArgsOption({ kind, short }: OptionSpec) {
+  return {
+    type: kind === "flag" ? "boolean" as const : "string" as const,
+    ...short === undefined ? {} : { short },
+  };
+}
+
+function checkValue(
+  shown: string,
+  { kind, choices, placeholder }: OptionSpec,
+  value: unknown,
+): string | true {
+  if (typeof value !== "string") {
+    if (kind === "flag") return true;
+    throw new UsageError(`Cannot use ${shown}: it needs a value, as in ${shown} ${placeholder ?? "VALUE"}`);
+  }
+  if (kind === "flag" && choices === undefined) {
+    throw new UsageError(`Cannot use ${shown}=${value}: the option takes no value`);
+  }
+  if (choices !== undefined && !choices.includes(value)) {
+    throw new UsageError(`Cannot use ${shown} ${JSON.stringify(value)}: it is one of ${choices.join(", ")}`);
+  }
+  return value;
+}
+
+function unknownOption(shown: string, specs: OptionSpecs): never {
+  const name = shown.replace(/^-+/, "");
+  const near = nearest(name, Object.keys(specs));
+  throw new UsageError(
+    `Cannot use ${shown}: there is no such option${near === undefined ? "" : `, but --${near}`}`,
+  );
+}
+
+/** The name that is nearest to what was typed, if one is near enough to be meant. */
+export function nearest(typed: string, names: readonly string[]): string | undefined {
+  // Words of a command line are short: what is longer than any is near to none.
+  if (typed.length > 40) return undefined;
+  const ranked = names
+    .map((name) => ({ name, distance: distanceOf(typed, name) }))
+    .sort((one, other) => one.distance - other.distance);
+  const best = ranked[0];
+  return best !== undefined && best.distance <= Math.max(1, Math.floor(typed.length / 3))
+    ? best.name
+    : undefined;
+}
+
+/** How many characters have to be put in, taken out, changed or swapped to make one word of the other. */
+function distanceOf(one: string, other: string): number {
+  const rows = [Array.from({ length: other.length + 1 }, (_, index) => index)];
+  for (let row = 1; row <= one.length; row++) {
+    const above = rows[row - 1]!;
+    const current = [row];
+    for (let column = 1; column <= other.length; column++) {
+      const isSame = one[row - 1] === other[column - 1];
+      const isSwap = row > 1 && column > 1 && one[row - 2] === other[column - 1] &&
+        one[row - 1] === other[column - 2];
+      current.push(Math.min(
+        above[column - 1]! + (isSame ? 0 : 1),
+        above[column]! + 1,
+        current[column - 1]! + 1,
+        isSwap ? rows[row - 2]![column - 2]! + 1 : Infinity,
+      ));
+    }
+    rows.push(current);
+  }
+  return rows[one.length]![other.length]!;
+}
+
+/**
+ * A duration as one types it: `500ms`, `1.5s`, `2m`, or a number of seconds.
+ *
+ * @throws {UsageError} If it is none.
+ */
+export function parseDurationMs(shown: string, text: string): number {
+  const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(text);
+  if (match === null) {
+    throw new UsageError(
+      `Cannot use ${shown} ${JSON.stringify(text)}: it is a number of seconds, or such as 500ms, 1.5s, 2m`,
+    );
+  }
+  const factor = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 }[match[2] ?? "s"]!;
+  return Number(match[1]) * factor;
+}
