@@ -50,7 +50,7 @@ import { Launcher } from "./internal/host_config/launcher.ts";
 import { readDocument } from "./internal/host_config/document.ts";
 import { isAbsolutePath, resolvePath } from "./internal/host_config/paths.ts";
 import { checkDuration, checkPositiveInteger } from "./internal/options.ts";
-import { quoteText } from "./internal/command_line.ts";
+import { quoteText } from "./internal/shown_text.ts";
 import { getVariable } from "./internal/environment.ts";
 import { detectRuntime } from "./internal/runtime/detect.ts";
 import type { Clock, RuntimeAdapter } from "./runtime.ts";

@@ -3,6 +3,8 @@
  * it is decided here and handed over whole, so that no runtime adds or drops a name.
  */
 
+import { STEERING_PREFIXES } from "./steering_names.ts";
+
 /** The system a child runs on, as far as its environment differs. */
 export type EnvironmentSystem = "posix" | "windows";
 
@@ -107,9 +109,6 @@ export const SAFE_ENVIRONMENT_NAMES: Readonly<Record<EnvironmentSystem, readonly
   ],
 };
 
-/** Beginnings of names that make a program load foreign code or act otherwise; a pattern must begin so to take them. */
-const STEERING_PREFIXES = ["LD_", "DYLD_", "DENO_", "BUN_", "NODE_OPTIONS"];
-
 /**
  * The names of this process that have to be read for a request, or `undefined` when that is all of them: in mode `all`,
  * and for patterns, which can only be matched against every name.
@@ -179,6 +178,7 @@ function matchInherited(request: InheritanceRequest): (key: string) => boolean {
 
 function matchesPrefix(key: string, prefix: string): boolean {
   if (!key.startsWith(prefix)) return false;
+  // What steers which code runs is taken over by its own name or family, and not by the way.
   const family = STEERING_PREFIXES.find((steering) => key.startsWith(steering));
   return family === undefined || prefix.startsWith(family);
 }

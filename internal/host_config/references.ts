@@ -1,6 +1,6 @@
 /** Gives references their values: variables of the environment, the names of editors, and what a person is asked for. */
 
-import { quoteText } from "../command_line.ts";
+import { quoteText } from "../shown_text.ts";
 import { type Dialect, type PredefinedName, readReference } from "./dialects.ts";
 import type { Resolution } from "./expansion.ts";
 import { getBaseName, getSeparator, type PathSystem } from "./paths.ts";

@@ -1,0 +1,149 @@
+/**
+ * What looks like a secret, and texts without it: for questions of consent, errors, logs and recordings. A value is
+ * masked by its own look (`sk-…`, `ghp_…`, a private key, the password in an address) or by the name it has
+ * (`--api-key=…`, `"password": "…"`). Each function takes time in proportion to the text.
+ */
+
+/** Stands for what is left out. */
+export const MASK = "…";
+
+/** Words of which one makes a name that of a secret. */
+const SECRET_WORD_REGEXP =
+  /(?:^|_)(?:password|passwd|passphrase|passcode|pwd|secrets?|token|auth_tokens|api_?key|apikey|credentials?|authorization|bearer|cookie|jwt)(?:_|$)/;
+/** A key of this kind is secret too. */
+const SECRET_KEY_REGEXP =
+  /(?:^|_)(?:access|private|signing|encryption|master|service|account|admin|license|auth|ssh|client|shared|storage)_key(?:_|$)/;
+/** Names that may be those of secrets: it depends on how the value looks. */
+const MAYBE_SECRET_REGEXP = /(?:^|_)(?:key|auth|pass|pat|cred|creds|signature|sig|session|dsn)$/;
+/** With one of these at its end a name speaks about a secret and is none. */
+const NEUTRAL_END_REGEXP =
+  /_(?:file|path|dir|url|uri|endpoint|count|limit|type|name|length|size|budget|ttl|expiry|expires|env|var|id|enabled|required|mode|provider|store|helper|manager|policy|timeout|ms|bytes|at|in)$/;
+/** Tokens that are no secrets. */
+const PUBLIC_TOKEN_REGEXP =
+  /(?:^|_)(?:progress|page|continuation|next|cancel|cancellation|pad|eos|bos)_token$/;
+/** What all of these names have in common, to be quick with the many that have nothing of it. */
+const HINT_REGEXP = /pass|pwd|secret|token|key|cred|auth|bearer|cookie|jwt|pat|sig|session|dsn/i;
+
+/** How strongly a name says that its value is secret. */
+export type Secrecy = "secret" | "maybe" | "no";
+
+/** What a name says of its value: of a variable, an option, a header, a member. */
+export function secrecyOf(name: string): Secrecy {
+  // A name is short; what is longer is a text.
+  if (name.length > 100 || !HINT_REGEXP.test(name)) return "no";
+  const words = name.match(/[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+/g)?.join("_").toLowerCase() ?? "";
+  if (NEUTRAL_END_REGEXP.test(words) || PUBLIC_TOKEN_REGEXP.test(words)) return "no";
+  if (SECRET_WORD_REGEXP.test(words) || SECRET_KEY_REGEXP.test(words)) return "secret";
+  return MAYBE_SECRET_REGEXP.test(words) ? "maybe" : "no";
+}
+
+/** Which values behind the name of a secret are masked. */
+type Maskable = (value: string) => boolean;
+
+/** Anything, as in a log. */
+const isAnything: Maskable = () => true;
+/** Only what cannot be a piece of a program, so that nothing that runs hides behind the name of a secret. */
+const isHarmless: Maskable = (value) => !/[\s;|<>(){}&`\p{Cc}]/u.test(value);
+
+/** A text with every secret replaced by `…`. JSON stays JSON. */
+export function maskSecrets(text: string): string {
+  return maskLooks(maskNamed(text, isAnything));
+}
+
+/** Arguments with every secret replaced by `…`, also where it is the word behind its option. */
+export function maskArguments(args: Iterable<string>): string[] {
+  const masker = new ArgumentMasker();
+  return Array.from(args, (argument) => masker.mask(argument));
+}
+
+/** Masks the arguments of a command one after another. What could be a piece of a program is left as it is. */
+export class ArgumentMasker {
+  /** What the argument before says of this one. */
+  #before: Secrecy = "no";
+
+  /** Gives the next argument as it may be shown. */
+  mask(argument: string): string {
+    const before = this.#before;
+    const isOption = /^--?[A-Za-z][\w-]{0,99}$/.test(argument);
+    this.#before = isOption ? secrecyOf(argument) : "no";
+    if (isOption) return argument;
+    return isWordOf(before, argument) ? MASK : maskLooks(maskNamed(argument, isHarmless));
+  }
+}
+
+/** Secrets that are known by how they begin. With a digit and a capital letter behind it, it is no word and no package. */
+const KNOWN_TOKEN_REGEXP =
+  /(?<![\w+/-])(sk-|(?:sk|rk|pk)_(?:live|test)_|gh[opsur]_|github_pat_|glpat-|xox[abeoprs]-|xapp-|npm_|pypi-|hf_|gsk_|xai-|pplx-|tvly-|r8_|sbp_|whsec_|shp(?:at|ca|pa|ss)_|dop_v1_|lin_api_|ntn_|figd_|SG\.|ya29\.|AKIA|ASIA|AIza|eyJ)((?=[A-Za-z_.-]*\d)(?=[a-z\d_.-]*[A-Z])[\w.-]{12,})/g;
+const PRIVATE_KEY_REGEXP =
+  /(-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----)(?:(?!-----)[^])*(-----END [A-Z ]{0,40}PRIVATE KEY-----)?/g;
+/** An address in which somebody gives a name and a password. */
+const ADDRESS_REGEXP = /(?<![\w+.-])([A-Za-z][\w+.-]{0,40}:\/\/)[^\s/?#@"'`\\]*:[^\s/?#@"'`\\]*@/g;
+const SCHEME_REGEXP = /(?<![\w-])((?:Bearer|Basic) {1,8})([\w+/=.~-]{12,})/gi;
+
+/** Masks what is known by its own look. */
+function maskLooks(text: string): string {
+  return text
+    .replace(PRIVATE_KEY_REGEXP, (_, begin: string, end = "") => begin + MASK + end)
+    .replace(SCHEME_REGEXP, (whole, scheme: string, value: string) => isRandom(value) ? scheme + MASK : whole)
+    .replace(ADDRESS_REGEXP, `$1${MASK}@`)
+    .replace(KNOWN_TOKEN_REGEXP, `$1${MASK}`);
+}
+
+/**
+ * A name, alone or as an option, and what stands between it and its value: a header also says what kind of value it has.
+ * It is not looked for inside of a word, which would take the square of its length.
+ */
+const NAME_REGEXP =
+  /(?:(?<![\w.-])|(?<=(?<![\w.-])--?))([A-Za-z_][\w.-]{0,99})(?:\\?["'])?[ \t]{0,8}[:=][ \t]{0,8}(\\"|["']|)(?:(?:Bearer|Basic|Token|Digest) {1,8})?/gi;
+/** Values, by what stands before them. */
+const VALUE_REGEXPS: Readonly<Record<string, RegExp>> = {
+  '"': /(?:[^"\\]|\\.)+(?=")/sy,
+  '\\"': /(?:[^"\\]|\\(?!"))+(?=\\")/y,
+  "'": /[^']+(?=')/y,
+  // What is called is no value; the group keeps the expression from giving back a letter to find one after all.
+  "": /(?=([^\s"'`\\,;&|<>(){}[]+))\1(?![(`[{])/y,
+};
+/** What stands for a value, what is masked already, and what no secret looks like. */
+const NO_VALUE_REGEXP = /^(?:\$.*|%\w+%|<.*|…|[\d.,+-]*|true|false|null|none|undefined)$/is;
+
+/** Masks what is known by its name. */
+function maskNamed(text: string, maskable: Maskable): string {
+  if (!HINT_REGEXP.test(text)) return text;
+  let masked = "";
+  let done = 0;
+  NAME_REGEXP.lastIndex = 0;
+  for (let match = NAME_REGEXP.exec(text); match !== null; match = NAME_REGEXP.exec(text)) {
+    const [whole, name = "", quote = ""] = match;
+    const secrecy = secrecyOf(name);
+    if (secrecy === "no") continue;
+    const begin = match.index + whole.length;
+    const value = readValue(text, begin, quote);
+    if (!isSecret(secrecy, value) || !maskable(value)) continue;
+    masked += text.slice(done, begin) + MASK;
+    done = NAME_REGEXP.lastIndex = begin + value.length;
+  }
+  return done === 0 ? text : masked + text.slice(done);
+}
+
+function readValue(text: string, begin: number, quote: string): string {
+  const regexp = VALUE_REGEXPS[quote]!;
+  regexp.lastIndex = begin;
+  return regexp.exec(text)?.[0] ?? "";
+}
+
+function isSecret(secrecy: Secrecy, value: string): boolean {
+  if (secrecy === "no" || NO_VALUE_REGEXP.test(value)) return false;
+  return secrecy === "secret" || isRandom(value);
+}
+
+/** Whether a word is the value of the option before it. A path or a file could be what runs, so it is shown. */
+function isWordOf(secrecy: Secrecy, word: string): boolean {
+  if (!isSecret(secrecy, word) || !isHarmless(word)) return false;
+  return isRandom(word) || !/[\\/]|\.\w{1,4}$/.test(word);
+}
+
+/** Whether a word looks drawn by lot: long, with digits and letters, and no path. */
+function isRandom(value: string): boolean {
+  if (value.length < 12 || !/\d/.test(value) || !/[A-Za-z]/.test(value)) return false;
+  return !/^(?:[.~]{0,2}|[A-Za-z]:)[\\/]|\.[A-Za-z]\w{0,3}$|:\/\//.test(value);
+}
