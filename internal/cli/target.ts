@@ -1,7 +1,8 @@
 /** Which server a command line means: the command behind `--`, or an entry of a host's file. */
 
 import { type HostConfigInput, type HostServer, readHostConfig } from "../../host_config.ts";
-import { formatCommandLine, quoteText } from "../command_line.ts";
+import { formatCommandLine } from "../command_line.ts";
+import { quoteText } from "../shown_text.ts";
 import type { EnvironmentInheritance } from "../environment.ts";
 import type { LaunchSettings } from "../process/launch.ts";
 import { type Invocation, UnusableServerError, UsageError } from "./command.ts";
