@@ -1,11 +1,11 @@
 // Breaks the library in small ways and looks whether the tests notice: `deno task mutations [--jobs=2] [area|id ...]`.
 // Each edit is made in a copy of the repository, and only the tests that the row names are run.
-import { spawn, spawnSync } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { parseArgs } from "node:util";
+import { endGroupsOnSignals, runInGroup } from "../_child_group.ts";
 import { ROOT } from "../_sources.ts";
 import { AREAS, occurrences } from "./areas.ts";
 import type { Mutation } from "./mutation.ts";
@@ -33,6 +33,7 @@ const rows = [...AREAS].flatMap(([area, list]) =>
 );
 if (rows.length === 0) throw new Error(`Cannot find a mutation: no area or id is ${wanted.join(", ")}`);
 
+endGroupsOnSignals();
 const results: Result[] = [];
 const red = options.unchecked ? new Map<string, string>() : await runUnchanged();
 const queue = [...rows];
@@ -81,65 +82,23 @@ async function tryRow(copy: string, row: Mutation): Promise<Result> {
 }
 
 async function runTests(copy: string, runtime: Runtime, names: readonly string[]): Promise<Run> {
+  const run = (...command: [string, ...string[]]) =>
+    runInGroup(command, { cwd: copy, timeoutMs: RUN_TIMEOUT_MS });
   if (runtime === "node") {
-    const built = await run(copy, "node", ["node_modules/typescript/bin/tsc", "-p", ".", "--noCheck"]);
+    const built = await run("node", "node_modules/typescript/bin/tsc", "-p", ".", "--noCheck");
     if (built.code !== 0) return { passed: false, by: firstFailure(built.output) };
-    await run(copy, "node", [".ci/build_package.mjs"]);
+    await run("node", ".ci/build_package.mjs");
   }
   const files = names.map((name) => `./tests/${name}`);
-  const [command, args]: [string, string[]] = {
-    deno: ["deno", ["test", "-A", "--no-check", "--fail-fast", ...files]] as [string, string[]],
-    bun: [BUN, ["test", "--bail", "--timeout", "60000", ...files]] as [string, string[]],
-    node: ["node", ["--test", ...files.map((file) => `build/${file}`.replace(/\.ts$/, ".js"))]] as [
-      string,
-      string[],
-    ],
-  }[runtime];
-  const { code, output } = await run(copy, command, args);
+  const { code, output, isTimedOut } = await run(...commandOf(runtime, files));
+  if (isTimedOut) return { passed: false, by: `it hangs: still running after ${RUN_TIMEOUT_MS / 1_000} s` };
   return { passed: code === 0, by: code === 0 ? "" : firstFailure(output) };
 }
 
-/** Runs a program as a group of its own, so that nothing of it is left behind. */
-function run(
-  cwd: string,
-  command: string,
-  args: readonly string[],
-): Promise<{ code: number | null; output: string }> {
-  return new Promise((resolve, reject) => {
-    const env = { ...process.env, NO_COLOR: "1" };
-    const child = spawn(command, args, { cwd, env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
-    let output = "";
-    const add = (chunk: string): void => {
-      output += chunk;
-    };
-    child.stdout.setEncoding("utf8").on("data", add);
-    child.stderr.setEncoding("utf8").on("data", add);
-    const timer = setTimeout(() => {
-      add(`\nnot ok - still runs after ${RUN_TIMEOUT_MS / 1_000} s\n`);
-      endGroup(child.pid);
-    }, RUN_TIMEOUT_MS);
-    child.on("error", reject);
-    child.on("exit", (code) => {
-      clearTimeout(timer);
-      endGroup(child.pid);
-      // What a stray process still holds open is not waited for.
-      setTimeout(() => resolve({ code, output }), 50);
-    });
-  });
-}
-
-function endGroup(pid: number | undefined): void {
-  if (pid === undefined) return;
-  if (process.platform === "win32") {
-    spawnSync("taskkill", ["/pid", String(pid), "/t", "/f"]);
-    return;
-  }
-  try {
-    process.kill(-pid, "SIGKILL");
-  } catch (error) {
-    // The group has gone by itself.
-    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
-  }
+function commandOf(runtime: Runtime, files: readonly string[]): [string, ...string[]] {
+  if (runtime === "bun") return [BUN, "test", "--bail", "--timeout=60000", ...files];
+  if (runtime === "deno") return [process.execPath, "test", "-A", "--no-check", "--fail-fast", ...files];
+  return ["node", "--test", ...files.map((file) => `build/${file}`.replace(/\.ts$/, ".js"))];
 }
 
 /** The title of the first test that failed, in the words of whichever runner; without one, the first error. */
