@@ -95,6 +95,18 @@ export interface OwnStdio extends ByteStreams {
   readonly exclusive: boolean;
 }
 
+/** What a file has to be like to be read. */
+export interface ReadTextFileOptions {
+  /** How many bytes it may have. Of a larger one no more is read. By default there is no limit. */
+  readonly maxBytes?: number | undefined;
+  /**
+   * Whether it has to be a regular file. Reading anything else, such as a pipe or a device, may wait or never end.
+   *
+   * @default {false}
+   */
+  readonly regular?: boolean | undefined;
+}
+
 /** What the module needs from a runtime. All of it is lazy: making an adapter touches nothing. */
 export interface RuntimeAdapter {
   /** The runtime's name and version, such as `deno 2.9.6`. */
@@ -121,8 +133,13 @@ export interface RuntimeAdapter {
   env(names?: readonly string[]): Record<string, string>;
   /** The working directory. */
   cwd(): string;
-  /** Reads a text file as UTF-8. */
-  readTextFile(path: string): Promise<string>;
+  /**
+   * Reads a text file as UTF-8.
+   *
+   * @throws {TypeError} As a rejection, if it has to be a regular file and is none.
+   * @throws {RangeError} As a rejection, if it is too large.
+   */
+  readTextFile(path: string, options?: ReadTextFileOptions): Promise<string>;
   /** Whether a path names a directory. */
   isDirectory(path: string): Promise<boolean>;
   /** Whether a path names a file. */

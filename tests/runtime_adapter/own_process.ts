@@ -1,6 +1,7 @@
 /** Tests of what an adapter does for the process it runs in. */
 
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -42,6 +43,40 @@ test("RuntimeAdapter reads files and tells them from directories", async (t) => 
     await Promise.all([folder, path, join(folder, "missing")].map((each) => runtime.isFile(each))),
     [false, true, false],
   );
+});
+
+test("RuntimeAdapter.readTextFile() reads no more than is allowed, and of what is no regular file nothing (XD7)", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "stdio-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, "large");
+  // A character that stands on both sides of a read, and a byte order mark, which is kept.
+  const text = `\ufeff${"x".repeat(65_531)}ż${"y".repeat(70_000)}`;
+  writeFileSync(path, text);
+  const size = new TextEncoder().encode(text).length;
+  assert.equal(await runtime.readTextFile(path, { maxBytes: size, regular: true }), text);
+  await assert.rejects(runtime.readTextFile(path, { maxBytes: size - 1 }), {
+    name: "RangeError",
+    message: `Cannot read ${JSON.stringify(path)}: it has more than ${size - 1} bytes`,
+  });
+  await assert.rejects(runtime.readTextFile(join(folder, "no"), { regular: true }), { code: "ENOENT" });
+  await assert.rejects(runtime.readTextFile(folder, { regular: true }), {
+    name: "TypeError",
+    message: `Cannot read ${JSON.stringify(folder)}: it is no regular file`,
+  });
+});
+
+test("RuntimeAdapter.readTextFile() neither waits for a pipe nor reads a device without end (XD7)", {
+  ...SLOW,
+  skip: process.platform === "win32" ? "Windows has no such files" : false,
+}, async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "stdio-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const pipe = join(folder, "pipe");
+  execFileSync("mkfifo", [pipe]);
+  for (const path of [pipe, "/dev/zero", "/dev/tty"]) {
+    await assert.rejects(runtime.readTextFile(path, { regular: true }), { name: "TypeError" });
+  }
+  await assert.rejects(runtime.readTextFile("/dev/zero", { maxBytes: 1_000_000 }), { name: "RangeError" });
 });
 
 const ENDS: { kind: string; signal?: Signal; exit: ExitStatus | "error"; stderr?: string }[] = [

@@ -4,6 +4,7 @@ import type {
   ChildHandle,
   OpenStdioOptions,
   OwnStdio,
+  ReadTextFileOptions,
   RuntimeAdapter,
   Signal,
   SpawnCommand,
@@ -62,8 +63,12 @@ export class BunRuntime implements RuntimeAdapter {
     return bunProcess().cwd();
   }
 
-  readTextFile(path: string): Promise<string> {
-    return Bun.file(path).text();
+  async readTextFile(path: string, options: ReadTextFileOptions = {}): Promise<string> {
+    const [{ readTextFile }, { NODE_FILES }] = await Promise.all([
+      import("../text_file.ts"),
+      import("../node_api/files.ts"),
+    ]);
+    return await readTextFile(path, options, NODE_FILES);
   }
 
   isDirectory(path: string): Promise<boolean> {

@@ -1,6 +1,13 @@
 /** Deno as a runtime. */
 
-import type { ChildHandle, OwnStdio, RuntimeAdapter, Signal, SpawnCommand } from "../../../runtime.ts";
+import type {
+  ChildHandle,
+  OwnStdio,
+  ReadTextFileOptions,
+  RuntimeAdapter,
+  Signal,
+  SpawnCommand,
+} from "../../../runtime.ts";
 import { LazyStdio } from "../byte_channel.ts";
 import { DenoErrorCatcher } from "./errors.ts";
 import { DenoProcessEndWatch } from "./process_end.ts";
@@ -59,8 +66,12 @@ export class DenoRuntime implements RuntimeAdapter {
     return Deno.cwd();
   }
 
-  readTextFile(path: string): Promise<string> {
-    return Deno.readTextFile(path);
+  async readTextFile(path: string, options: ReadTextFileOptions = {}): Promise<string> {
+    const { readTextFile } = await import("../text_file.ts");
+    return await readTextFile(path, options, {
+      isRegular: async (path) => (await Deno.stat(path)).isFile,
+      open: Deno.open,
+    });
   }
 
   async isDirectory(path: string): Promise<boolean> {

@@ -56,7 +56,7 @@ export interface DenoNamespace {
   unrefTimer(timer: unknown): void;
   cwd(): string;
   exit(code: number): never;
-  readTextFile(path: string): Promise<string>;
+  open(path: string): Promise<{ read(buffer: Uint8Array): Promise<number | null>; close(): void }>;
   stat(path: string): Promise<{ readonly isFile: boolean; readonly isDirectory: boolean }>;
 }
 

@@ -5,6 +5,7 @@ import type {
   ChildHandle,
   OpenStdioOptions,
   OwnStdio,
+  ReadTextFileOptions,
   RuntimeAdapter,
   Signal,
   SpawnCommand,
@@ -66,9 +67,12 @@ export class NodeRuntime implements RuntimeAdapter {
     return process.cwd();
   }
 
-  async readTextFile(path: string): Promise<string> {
-    const { readFile } = await import("node:fs/promises");
-    return await readFile(path, "utf8");
+  async readTextFile(path: string, options: ReadTextFileOptions = {}): Promise<string> {
+    const [{ readTextFile }, { NODE_FILES }] = await Promise.all([
+      import("../text_file.ts"),
+      import("../node_api/files.ts"),
+    ]);
+    return await readTextFile(path, options, NODE_FILES);
   }
 
   async isDirectory(path: string): Promise<boolean> {
