@@ -62,6 +62,8 @@ export class FakeInput implements TextInput {
     (options.isSecret === true ? this.secrets : this.questions).push(question);
     return Promise.resolve(this.#answers.shift());
   }
+
+  close(): void {}
 }
 
 /** How to run the command line. */

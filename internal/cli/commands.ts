@@ -1,7 +1,11 @@
 /** The commands, in the order in which help lists them. What a command needs is loaded when it runs. */
 
 import type { Command } from "./command.ts";
+import { CALL } from "./commands/call.ts";
 import { LIST } from "./commands/list.ts";
+import { LISTEN } from "./commands/listen.ts";
+import { PROMPT } from "./commands/prompt.ts";
+import { READ } from "./commands/read.ts";
 
 /** All commands. */
-export const COMMANDS: readonly Command[] = [LIST];
+export const COMMANDS: readonly Command[] = [LIST, CALL, READ, PROMPT, LISTEN];

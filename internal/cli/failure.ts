@@ -9,8 +9,8 @@ export interface Failure {
   readonly exitCode: ExitCode;
   /** For a person: what could not be done, and why. */
   readonly message: string;
-  /** What may help, line by line. */
-  readonly details: readonly string[];
+  /** The last lines that the server wrote to stderr: there it says why it cannot. */
+  readonly stderrTail: readonly string[];
   /** For a program: `usage`, a number of JSON-RPC, or a code of an error class. */
   readonly code: string | number;
   /** What a server gave with its error. */
@@ -20,17 +20,17 @@ export interface Failure {
 /** Tells what a command threw; undefined for what is no failure that was foreseen. */
 export function toFailure(error: unknown): Failure | undefined {
   if (error instanceof UsageError) {
-    return { exitCode: EXIT.usage, message: error.message, details: [], code: "usage" };
+    return { exitCode: EXIT.usage, message: error.message, stderrTail: [], code: "usage" };
   }
   if (error instanceof UnusableServerError) {
-    return { exitCode: EXIT.unusable, message: error.message, details: [], code: "unusable_server" };
+    return { exitCode: EXIT.unusable, message: error.message, stderrTail: [], code: "unusable_server" };
   }
   if (error instanceof ProtocolError) {
     const { code, data } = error;
     return {
       exitCode: EXIT.no,
       message: `The server has answered with error ${code}: ${showLine(error.message)}`,
-      details: [],
+      stderrTail: [],
       code,
       ...data === undefined ? {} : { data },
     };
@@ -38,14 +38,14 @@ export function toFailure(error: unknown): Failure | undefined {
   if (error instanceof HostConfigError) {
     // A file that is not there was typed wrong; an entry that cannot be used is a server that cannot be.
     const exitCode = error.server === undefined ? EXIT.usage : EXIT.unusable;
-    return { exitCode, message: error.message, details: [], code: error.code };
+    return { exitCode, message: error.message, stderrTail: [], code: error.code };
   }
   if (error instanceof StdioError) {
-    return { exitCode: EXIT.unusable, message: error.message, details: tailOf(error), code: error.code };
+    return { exitCode: EXIT.unusable, message: error.message, stderrTail: tailOf(error), code: error.code };
   }
   if (error instanceof TypeError || error instanceof RangeError) {
     // The library refuses an option as it was given.
-    return { exitCode: EXIT.usage, message: error.message, details: [], code: "usage" };
+    return { exitCode: EXIT.usage, message: error.message, stderrTail: [], code: "usage" };
   }
   return undefined;
 }
@@ -55,10 +55,8 @@ export function failureToJson({ message, code, data }: Failure): unknown {
   return { error: { code, message, ...data === undefined ? {} : { data } } };
 }
 
-/** The last lines of what a server wrote to stderr: there it says why it cannot. */
 function tailOf(error: StdioError): string[] {
   const { stderrTail } = error as StdioError & { readonly stderrTail?: unknown };
   if (typeof stderrTail !== "string" || stderrTail.trim() === "") return [];
-  const lines = showText(stderrTail).trimEnd().split("\n").slice(-10);
-  return ["it wrote to stderr:", ...lines.map((line) => `  ${showLine(line, 400)}`)];
+  return showText(stderrTail).trimEnd().split("\n").slice(-10).map((line) => showLine(line, 400));
 }

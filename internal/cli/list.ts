@@ -119,10 +119,8 @@ function indented(about: string, indent: number, { columns }: Screen, at: number
 }
 
 /** The first line of what it is for. */
-function aboutOf(
-  { description, title, name }: { description?: unknown; title?: unknown; name?: unknown },
-): string {
-  const text = [description, title, name].find((value) => typeof value === "string" && value.trim() !== "");
+function aboutOf({ description, title }: { description?: unknown; title?: unknown }): string {
+  const text = [description, title].find((value) => typeof value === "string" && value.trim() !== "");
   return showLine(String(text ?? "").trim().split("\n")[0]!, 400);
 }
 

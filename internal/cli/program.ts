@@ -17,6 +17,7 @@ import { Screen } from "./screen.ts";
 export async function runProgram(args: readonly string[]): Promise<number> {
   const runtime = await detectRuntime();
   const interruption = new Interruption(runtime);
+  const input = openTextInput();
   try {
     return await runCommandLine(args, {
       runtime,
@@ -26,7 +27,7 @@ export async function runProgram(args: readonly string[]): Promise<number> {
         stderr: openTextOutput("stderr"),
         env: (name) => runtime.env([name])[name],
       }),
-      input: openTextInput(),
+      input,
       files: systemFiles,
       get interrupted(): AbortSignal {
         return interruption.signal;
@@ -34,6 +35,7 @@ export async function runProgram(args: readonly string[]): Promise<number> {
     });
   } finally {
     interruption.stop();
+    input.close();
   }
 }
 

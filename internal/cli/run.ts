@@ -14,20 +14,32 @@ export async function runCommandLine(
   io: CliIo,
   commands: readonly Command[] = COMMANDS,
 ): Promise<ExitCode> {
+  const seen: Seen = { isQuiet: false };
   try {
-    return await dispatch(args, io, commands);
+    return await dispatch(args, io, commands, seen);
   } catch (error) {
     if (io.interrupted.aborted) return EXIT.interrupted;
     const failure = toFailure(error);
     if (failure === undefined) throw error;
-    report(failure, wantsJson(args), io);
+    report(failure, wantsJson(args), seen.isQuiet, io);
     return failure.exitCode;
   } finally {
     await io.screen.flush();
   }
 }
 
-async function dispatch(args: readonly string[], io: CliIo, commands: readonly Command[]): Promise<ExitCode> {
+/** What is known of the line when it fails. */
+interface Seen {
+  /** Whether what the server wrote to stderr has not been shown. */
+  isQuiet: boolean;
+}
+
+async function dispatch(
+  args: readonly string[],
+  io: CliIo,
+  commands: readonly Command[],
+  seen: Seen,
+): Promise<ExitCode> {
   const [first, ...rest] = args;
   const { screen } = io;
   if (first === undefined) {
@@ -52,7 +64,9 @@ async function dispatch(args: readonly string[], io: CliIo, commands: readonly C
     screen.result(formatCommandHelp(command, screen.out));
     return EXIT.ok;
   }
-  return await command.run(toInvocation(command, rest), io);
+  const invocation = toInvocation(command, rest);
+  seen.isQuiet = invocation.options.has("quiet");
+  return await command.run(invocation, io);
 }
 
 function find(name: string, commands: readonly Command[]): Command {
@@ -101,8 +115,10 @@ function toInvocation(command: Command, args: readonly string[]): Invocation {
   return { command, words, options, serverCommand: rest, isJson: options.has("json") };
 }
 
-function report(failure: Failure, isJson: boolean, { screen }: CliIo): void {
+function report(failure: Failure, isJson: boolean, isQuiet: boolean, { screen }: CliIo): void {
   if (isJson) screen.json(failureToJson(failure));
   screen.error(failure.message);
-  for (const line of failure.details) screen.note(line);
+  if (failure.stderrTail.length === 0 || !isQuiet) return;
+  screen.note("it wrote to stderr:");
+  for (const line of failure.stderrTail) screen.note(`  ${line}`);
 }

@@ -30,6 +30,8 @@ export class Screen {
   readonly #stderr: TextOutput;
   readonly #moves: boolean;
   #status = "";
+  /** What waits while somebody is asked, or undefined. */
+  #held: Array<() => void> | undefined;
 
   constructor({ stdout, stderr, env }: ScreenParts) {
     this.#stdout = stdout;
@@ -58,9 +60,7 @@ export class Screen {
 
   /** A line, or lines, of the result. Text of servers must have gone through `shown_text.ts`. */
   result(text = ""): void {
-    this.#clearStatus();
-    this.#stdout.write(`${text}\n`);
-    this.#drawStatus();
+    this.#show(() => this.#stdout.write(`${text}\n`));
   }
 
   /** A value of the result, as JSON on one line, or on many for a terminal. */
@@ -70,15 +70,12 @@ export class Screen {
 
   /** Bytes or text of the result just as they are. */
   raw(content: string | Uint8Array): void {
-    this.#clearStatus();
-    this.#stdout.write(content);
+    this.#show(() => this.#stdout.write(content));
   }
 
   /** A line that is no result. */
   note(text: string): void {
-    this.#clearStatus();
-    this.#stderr.write(`${text}\n`);
-    this.#drawStatus();
+    this.#show(() => this.#stderr.write(`${text}\n`));
   }
 
   /** Something that should be known, and ends nothing. */
@@ -99,18 +96,45 @@ export class Screen {
     this.#drawStatus();
   }
 
+  /** Keeps back what is shown, as somebody is asked something. Returns what lets it go on. */
+  hold(): () => void {
+    this.#clearStatus();
+    this.#held ??= [];
+    return () => {
+      const held = this.#held ?? [];
+      this.#held = undefined;
+      for (const show of held) show();
+      this.#drawStatus();
+    };
+  }
+
+  /** A line that belongs to a question: it is shown at once. */
+  askLine(text: string): void {
+    this.#stderr.write(`${text}\n`);
+  }
+
   /** Resolves when all of it has been taken by the system, or cannot be any more. */
   async flush(): Promise<void> {
     this.status("");
     await Promise.all([this.#stdout.flush(), this.#stderr.flush()]);
   }
 
+  #show(write: () => void): void {
+    if (this.#held !== undefined) {
+      this.#held.push(write);
+      return;
+    }
+    this.#clearStatus();
+    write();
+    this.#drawStatus();
+  }
+
   #clearStatus(): void {
-    if (this.#status !== "") this.#stderr.write("\r\x1b[K");
+    if (this.#status !== "" && this.#held === undefined) this.#stderr.write("\r\x1b[K");
   }
 
   #drawStatus(): void {
-    if (this.#status === "") return;
+    if (this.#status === "" || this.#held !== undefined) return;
     // One column is left free: a terminal that wraps there would keep what was to be overwritten.
     this.#stderr.write(this.err.dim(cutToWidth(this.#status, (this.#stderr.columns ?? DEFAULT_COLUMNS) - 1)));
   }

@@ -27,7 +27,11 @@ export async function withClient<T>(
   const target = await resolveTarget(invocation, io);
   const { timeoutMs, era, logLevel } = readSessionOptions(invocation.options);
   const isQuiet = invocation.options.has("quiet");
+  // Once it has answered it is ended in an orderly way, by the second Ctrl-C at the latest.
+  const starting = new AbortController();
+  const giveUp = () => starting.abort(interrupted.reason);
   interrupted.throwIfAborted();
+  interrupted.addEventListener("abort", giveUp, { once: true });
   screen.status(`starting ${target.commandLine}`);
   const { command, args, cwd, env, inheritEnv } = target;
   const client = await spawn({
@@ -50,11 +54,13 @@ export async function withClient<T>(
       if (method === "notifications/message") showLogMessage(params, io);
       else options.onNotification?.(method, params);
     },
-    signal: interrupted,
+    signal: starting.signal,
     runtime,
+  }).finally(() => {
+    interrupted.removeEventListener("abort", giveUp);
+    screen.status("");
   });
   try {
-    screen.status("");
     return await use(client);
   } finally {
     await client.close();

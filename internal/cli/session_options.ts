@@ -25,6 +25,11 @@ export const SESSION_OPTIONS: OptionSpecs = {
   quiet: { kind: "flag", short: "q", help: "hide what the server writes to stderr" },
 };
 
+/** For what may give text that a terminal would act on, or bytes. */
+export const RAW_OPTION: OptionSpecs = {
+  raw: { kind: "flag", help: "text and bytes just as they are, for a file or a pipe" },
+};
+
 /** What they mean to a client. */
 export interface SessionSettings {
   readonly timeoutMs: number | undefined;

@@ -4,6 +4,7 @@
  * is loaded by nobody who counts the milliseconds of a server's start.
  */
 
+import type { Interface } from "node:readline";
 import type { WriteStream } from "node:tty";
 
 // Not imported: see node.ts.
@@ -29,6 +30,8 @@ export interface TextInput {
   readAll(): Promise<Uint8Array>;
   /** Asks for a line; undefined when the input ends or the question is given up. What is secret is not shown as it is typed. */
   ask(question: string, options?: AskOptions): Promise<string | undefined>;
+  /** Asks no more, and keeps the process alive no longer. */
+  close(): void;
 }
 
 /** How to ask. */
@@ -95,7 +98,8 @@ class ProcessOutput implements TextOutput {
   }
 
   get columns(): number | undefined {
-    return this.#open().columns;
+    // A terminal that does not know says 0.
+    return this.#open().columns || undefined;
   }
 
   write(content: string | Uint8Array): void {
@@ -122,6 +126,8 @@ class ProcessOutput implements TextOutput {
 }
 
 class ProcessInput implements TextInput {
+  #lines: LineReader | undefined;
+
   get isTerminal(): boolean {
     const { stdin, stderr } = process;
     return stdin.isTTY === true && stderr.isTTY === true;
@@ -133,40 +139,81 @@ class ProcessInput implements TextInput {
   }
 
   async ask(question: string, { isSecret = false, signal }: AskOptions = {}): Promise<string | undefined> {
+    this.#lines ??= await LineReader.open();
+    return await this.#lines.ask(question, isSecret, signal);
+  }
+
+  close(): void {
+    this.#lines?.close();
+    this.#lines = undefined;
+  }
+}
+
+/** Lines that are typed. What is typed ahead waits for its question: so answers can be pasted. */
+class LineReader {
+  readonly #interface: Interface;
+  readonly #typed: string[] = [];
+  #onLine: ((line: string | undefined) => void) | undefined;
+  #isHidden = false;
+  #isClosed = false;
+
+  static async open(): Promise<LineReader> {
     const { createInterface } = await import("node:readline");
     const { Writable } = await import("node:stream");
-    const { stdin, stderr } = process;
-    signal?.throwIfAborted();
-    let isHidden = false;
-    // The question goes to stderr: stdout has results, and may lead into a file.
-    const output = new Writable({
-      write(chunk, _encoding, done) {
-        if (!isHidden) stderr.write(chunk);
-        done();
-      },
+    return new LineReader((write) => {
+      const output = new Writable({
+        write(chunk, _encoding, done) {
+          write(chunk);
+          done();
+        },
+      });
+      return createInterface({ input: process.stdin, output, terminal: process.stdin.isTTY });
     });
-    const lines = createInterface({ input: stdin, output, terminal: stdin.isTTY });
-    return await new Promise((resolve, reject) => {
+  }
+
+  constructor(open: (write: (chunk: Uint8Array) => void) => Interface) {
+    // Questions and what is typed are seen on stderr: stdout has results, and may lead into a file.
+    this.#interface = open((chunk) => {
+      if (!this.#isHidden) process.stderr.write(chunk);
+    });
+    this.#interface.on("line", (line) => {
+      if (this.#onLine === undefined) this.#typed.push(line);
+      else this.#onLine(line);
+    });
+    this.#interface.on("close", () => {
+      this.#isClosed = true;
+      this.#onLine?.(undefined);
+    });
+    // In raw mode Ctrl-C is a character, and no signal comes of it.
+    this.#interface.on("SIGINT", () => process.kill(process.pid, "SIGINT"));
+  }
+
+  ask(question: string, isSecret: boolean, signal: AbortSignal | undefined): Promise<string | undefined> {
+    signal?.throwIfAborted();
+    this.#interface.setPrompt(question);
+    this.#interface.prompt();
+    if (this.#typed.length > 0 || this.#isClosed) return Promise.resolve(this.#typed.shift());
+    this.#isHidden = isSecret;
+    return new Promise((resolve, reject) => {
+      const done = () => {
+        signal?.removeEventListener("abort", giveUp);
+        this.#onLine = undefined;
+        if (this.#isHidden) process.stderr.write("\n");
+        this.#isHidden = false;
+      };
       const giveUp = () => {
+        done();
         reject(signal!.reason);
-        lines.close();
       };
       signal?.addEventListener("abort", giveUp, { once: true });
-      lines.on("close", () => {
-        signal?.removeEventListener("abort", giveUp);
-        if (isHidden) stderr.write("\n");
-        resolve(undefined);
-      });
-      // In raw mode Ctrl-C is a character, and no signal comes of it.
-      lines.on("SIGINT", () => {
-        lines.close();
-        process.kill(process.pid, "SIGINT");
-      });
-      lines.question(question, (answer) => {
-        resolve(answer);
-        lines.close();
-      });
-      isHidden = isSecret;
+      this.#onLine = (line) => {
+        done();
+        resolve(line);
+      };
     });
+  }
+
+  close(): void {
+    this.#interface.close();
   }
 }
