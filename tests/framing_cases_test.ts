@@ -14,6 +14,7 @@ import {
   byteByByte,
   bytesOf,
   collect,
+  cpuTime,
   everyCut,
   everySplit,
   heldBytes,
@@ -122,14 +123,14 @@ test("B07 a frame that was given up in the middle ends at LF and leaves no state
 });
 
 // That requests in flight are rejected: the tests of the client.
-test("B09 200 MiB without LF are a fault and cost no memory (F5)", { timeout: 60_000 }, async () => {
-  const limit = 8 * 1_048_576;
+test("B09 64 MiB without LF are a fault and cost no memory (F5)", { timeout: 60_000 }, async () => {
+  const limit = 2 * 1_048_576;
   const before = await heldBytes();
   let most = 0;
   async function* source(): AsyncGenerator<Uint8Array> {
-    for (let count = 0; count < 200 * 16; count++) {
+    for (let count = 0; count < 64 * 16; count++) {
       yield new Uint8Array(65_536).fill(0x78);
-      if (count % 640 === 100) most = Math.max(most, await heldBytes() - before);
+      if (count % 256 === 100) most = Math.max(most, await heldBytes() - before);
     }
     yield bytesOf("\n", GOOD_LINE);
   }
@@ -137,7 +138,7 @@ test("B09 200 MiB without LF are a fault and cost no memory (F5)", { timeout: 60
     ReadableStream.from(source()).pipeThrough(new MessageDecoderStream({ maxLineBytes: limit })),
   );
   assert.deepEqual(kindsOf(inbound), ["too_long", "message"]);
-  assert.equal((inbound[0] as Fault).byteLength, 200 * 1_048_576);
+  assert.equal((inbound[0] as Fault).byteLength, 64 * 1_048_576);
   assert.ok(most < limit + 16 * 1_048_576, `${most} bytes were held`);
 });
 
@@ -149,7 +150,7 @@ test("B11 a message of 64 MiB in 4 KiB chunks costs linear time, and its buffer 
     const { readable, writable } = new MessageDecoderStream({ maxLineBytes: 128 * 1_048_576 });
     const [writer, reader] = [writable.getWriter(), readable.getReader()];
     const chunk = new Uint8Array(4_096).fill(0x78);
-    const start = performance.now();
+    const start = cpuTime();
     const read = reader.read();
     void writer.write(bytesOf('{"jsonrpc":"2.0","id":1,"result":{"text":"'));
     for (let count = 0; count < mebibytes * 256; count++) {
@@ -158,7 +159,7 @@ test("B11 a message of 64 MiB in 4 KiB chunks costs linear time, and its buffer 
     }
     void writer.write(bytesOf('"}}\n'));
     const { value } = await read;
-    const time = performance.now() - start;
+    const time = cpuTime() - start;
     assert.ok(value?.kind === "message" && "result" in value.message);
     assert.equal((value.message.result["text"] as string).length, mebibytes * 1_048_576);
     delete value.message.result["text"];

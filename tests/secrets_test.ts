@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { maskArguments, maskSecrets, type Secrecy, secrecyOf } from "../internal/secrets.ts";
-import { assertGrowth } from "./helpers.ts";
+import { assertGrowth, cpuTime } from "./helpers.ts";
 
 const names: readonly [secrecy: Secrecy, names: string][] = [
   [
@@ -117,9 +117,9 @@ for (const shape of shapes) {
   test(`maskSecrets() takes time that grows with the size, for many ${JSON.stringify(shape)} (H5, L6)`, async () => {
     const cost = (size: number) => {
       const text = `token ${shape.repeat(size / shape.length)}`;
-      const start = performance.now();
+      const start = cpuTime();
       maskSecrets(text);
-      return performance.now() - start;
+      return cpuTime() - start;
     };
     await assertGrowth(cost, { small: 50_000, large: 400_000, factor: 24 });
   });

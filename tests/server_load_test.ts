@@ -57,7 +57,7 @@ test("A stubborn handler puts no byte on the wire after its cancellation (V3)", 
   const server = startEverything(t);
   server.send(call(1, "stubborn", { ms: 1_000 }, { progressToken: "s" }));
   const progress = () => server.transcript.notifications("notifications/progress");
-  await server.until(() => progress().length === 3, "some progress");
+  await server.until(() => progress().length >= 3, "some progress");
   server.send(cancel(1, "user clicked stop"), modern(2, "server/discover"));
   await server.response(2);
   const { bytes } = server.transcript;
@@ -145,10 +145,11 @@ test("SIGTERM under load ends the server in under a second, with no torn line (V
 
 for (
   const [count, size, more] of [
-    [4_000, 100_000, {}],
-    [400, 524_288, {}],
-    [4_000, 100_000, { ms: 1 }],
-    [1_000, 524_288, { ms: 1 }],
+    // As many as would be seen if they were held, and no more.
+    [1_000, 100_000, {}],
+    [200, 524_288, {}],
+    [1_000, 100_000, { ms: 1 }],
+    [600, 524_288, { ms: 1 }],
   ] as const
 ) {
   const isAsync = "ms" in more;
@@ -168,7 +169,7 @@ for (
       server.stall();
       server.send(...upTo(count).map((id) => call(id, "echo", { size, ...more })));
       let peak = 0;
-      for (let round = 0; round < 30; round++) {
+      for (let round = 0; round < 20; round++) {
         await pause(50);
         peak = Math.max(peak, server.rss());
       }

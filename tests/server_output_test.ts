@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { LoggingLevel, Params } from "../messages.ts";
 import { type RequestContext, Server } from "../server.ts";
-import { nextTurn, waitUntil } from "./helpers.ts";
+import { heldBytes, nextTurn, waitUntil } from "./helpers.ts";
 import {
   call,
   Gate,
@@ -342,11 +342,18 @@ test("Server holds no memory for a million notifications (V12)", SLOW, async (t)
   const session = start(t, { onNotification: () => told++ });
   const lines = `${JSON.stringify(notification("notifications/x", { text: "some text" }))}\n`.repeat(10_000);
   const chunk = new TextEncoder().encode(lines);
-  for (let round = 0; round < 100; round++) {
-    session.sendBytes(chunk);
-    if (round % 10 === 9) await session.settle();
-  }
+  const sendTen = async (): Promise<void> => {
+    for (let round = 0; round < 10; round++) session.sendBytes(chunk);
+    await session.settle();
+  };
+  await sendTen();
+  await waitUntil(() => told === 100_000);
+  const before = await heldBytes();
+  for (let round = 1; round < 10; round++) await sendTen();
   await waitUntil(() => told === 1_000_000, { timeoutMs: 50_000 });
+  const grown = await heldBytes() - before;
+  // A pointer for each would be more.
+  assert.ok(grown < 4 * 1_048_576, `${grown} bytes are held`);
   session.send(modern(1, "server/discover"));
   await session.response(1);
   assert.equal(session.transcript.messages.length, 1);

@@ -12,6 +12,7 @@ import {
   splitByRuntime,
   splitByShell,
 } from "./_windows_model.ts";
+import { rounds } from "./helpers.ts";
 
 const HOSTILE_ENV = { PATH: "C:\\bin", CD: "& calc.exe", TMP: '" & calc.exe & "', X: "1", a: "b" };
 const SHIM = "C:\\Program Files\\nodejs\\npx.cmd";
@@ -217,7 +218,7 @@ test("buildStart() passes random arguments through a shim unchanged (P11, B123)"
     "cd:~,",
     "&calc ",
   ];
-  for (let round = 0; round < 20_000; round++) {
+  for (let round = 0; round < rounds(20_000); round++) {
     const args = Array.from(
       { length: random(5) },
       () => Array.from({ length: random(12) }, () => alphabet[random(alphabet.length)]).join(""),
