@@ -18,7 +18,12 @@ export interface ServerSettingsLimits {
 }
 
 /** What the options of a server default to, where that is a number. */
-export const SERVER_DEFAULTS = {
+export const SERVER_DEFAULTS: {
+  readonly limits: ServerSettingsLimits;
+  readonly pageSize: number;
+  readonly drainTimeoutMs: number;
+  readonly lingerMs: number;
+} = {
   limits: {
     maxInFlightRequests: 256,
     maxQueuedRequests: 256,
@@ -30,7 +35,7 @@ export const SERVER_DEFAULTS = {
   pageSize: 1_000,
   drainTimeoutMs: 10_000,
   lingerMs: 1_000,
-} as const;
+};
 
 /**
  * Limits with the defaults that `ServerLimits` tells.
