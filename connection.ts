@@ -41,6 +41,8 @@ export interface Fault {
   readonly id?: RequestId | undefined;
   /** The digits of `id` as they came, for an integer beyond 2^53. */
   readonly idText?: string | undefined;
+  /** Whether the line has a top-level `id`, whatever its value: without one it was meant as a notification. */
+  readonly hasId: boolean;
   /** Whether the line has a top-level `method`: it was meant as a request or a notification. */
   readonly hasMethod: boolean;
   /** Whether the line has a top-level `result` or `error`: it was meant as a response. */
@@ -49,8 +51,11 @@ export interface Fault {
   readonly byteLength: number;
   /** The first part of the line as text, at most 1 KiB. */
   readonly preview: string;
-  /** The members, when the line was a JSON array; legacy revision 2025-03-26 allows these batches. */
-  readonly batch?: readonly unknown[] | undefined;
+  /**
+   * The members, when the line was a JSON array of at most 1 000: legacy revision 2025-03-26 allows these batches. Each is
+   * told as if it stood on a line of its own; length and preview are those of the line.
+   */
+  readonly batch?: readonly Inbound[] | undefined;
 }
 
 /** A line that is a message. */
@@ -61,6 +66,8 @@ export interface ReceivedMessage {
   readonly message: JSONRPCMessage;
   /** The digits of the message's id as they came, for an integer beyond 2^53 that `message.id` cannot hold. */
   readonly idText?: string | undefined;
+  /** The digits of `params._meta.progressToken` as they came, for an integer beyond 2^53. */
+  readonly progressTokenText?: string | undefined;
 }
 
 /** What a connection receives: messages, and faults for lines that are none. */

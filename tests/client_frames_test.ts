@@ -203,17 +203,17 @@ test("Client tells of text on stdout, at most 1 KiB of it, and stays (C6, B91, S
   }
 });
 
-test("Client loses the frame that is glued to stray text, not the session (C6, S2-12)", async () => {
-  const stray: string[] = [];
-  const { client, peer, clock } = await meet({ onStrayOutput: (text) => void stray.push(text) });
-  const glued = outcomeOf(client.request("tools/list", {}, { timeoutMs: 50 }));
-  peer.write(
-    `starting…${JSON.stringify({ jsonrpc: "2.0", id: (await peer.take("tools/list")).id, result: {} })}\n`,
-  );
-  await settle();
-  assert.match(stray[0]!, /^starting…/);
-  await clock.advance(50);
-  assert.equal((await glued).error?.code, "request_timeout");
+test("Client fails the request whose answer is glued to stray text at once, and stays (C6, XB5, S2-12)", async () => {
+  const { client, peer, log } = await meet();
+  for (const stray of ["starting…", "building 10%\rbuilding 100%\u001b[2K\r", '{"level":"info"}']) {
+    const glued = outcomeOf(client.request("tools/list"));
+    const { id } = await peer.take("tools/list");
+    peer.write(`${stray}${JSON.stringify({ jsonrpc: "2.0", id, result: {} })}\n`);
+    await settle();
+    assert.equal((await glued).error?.code, "invalid_response");
+    assert.equal((await peer.take("notifications/cancelled")).params?.["requestId"], id);
+    assert.equal(log.lines.at(-1)!.facts.id, String(id));
+  }
   const next = client.request("tools/list");
   peer.answer(await peer.take("tools/list"), { tools: [] });
   await next;

@@ -63,7 +63,8 @@ function modelStream(bytes: Uint8Array, limits: Limits): Expected[] {
     start = end + 1;
   }
   const rest = bytes.subarray(start);
-  const isBlank = rest.length <= limits.maxLineBytes + 1 && /^(?:\xef\xbb\xbf)?[ \t\r]*$/.test(latin1(rest));
+  const isBlank = rest.length <= limits.maxLineBytes + 1 &&
+    /^\0*(?:\xef\xbb\xbf)?\0*[ \t\r]*$/.test(latin1(rest));
   if (!isBlank) expected.push({ kind: "truncated", ids: findIds(rest) });
   return expected;
 }
@@ -77,7 +78,7 @@ function modelLine(line: Uint8Array, limits: Limits): Expected | undefined {
   } catch {
     return { kind: "invalid_utf8", ids: findIds(line) };
   }
-  if (text.startsWith("\ufeff")) text = text.slice(1);
+  text = text.replace(/^\0*\ufeff?\0*/, "");
   if (/^[ \t\r]*$/.test(text)) return undefined;
   let value: unknown;
   try {
@@ -92,6 +93,7 @@ function modelLine(line: Uint8Array, limits: Limits): Expected | undefined {
   const known = { possible: [id], certain: true, id, idText: isUnsafe ? findIds(line).idText : undefined };
   if (!isMessage(value)) return { kind: "invalid_message", ids: known };
   if (value["id"] === null) delete value["id"];
+  if (value["params"] === null) delete value["params"];
   return { kind: "message", json: JSON.stringify(value), ids: known };
 }
 
@@ -100,7 +102,8 @@ function isMessage(value: unknown): value is Record<string, unknown> {
   const has = (name: string) => Object.hasOwn(value, name);
   const { id, method, params, result, error } = value;
   if (has("method")) {
-    return typeof method === "string" && (!has("id") || isId(id)) && (!has("params") || isObject(params)) &&
+    return typeof method === "string" && (!has("id") || isId(id)) &&
+      (!has("params") || params === null || isObject(params)) &&
       !has("result") && !has("error");
   }
   if (has("result")) return !has("error") && isId(id) && isObject(result);
@@ -128,12 +131,32 @@ function latin1(bytes: Uint8Array): string {
 
 const TOKEN_REGEXP = /"(?:[^"\\]|\\[^])*"|[{}[\],:]|[ \t\r\n]+|[^"{}[\],: \t\r\n]+|"/g;
 
+const ID_KEY_REGEXP = /"(?:i|\\u0069)(?:d|\\u0064)"/g;
+
 /** Finds the id by the tokens of the frame, each a piece of text in which a character is a byte. */
 function findIds(bytes: Uint8Array): Ids {
-  const tokens = latin1(bytes).replace(/^[ \t\r\xef\xbb\xbf]+/, "").match(TOKEN_REGEXP) ?? [];
+  const text = latin1(bytes).replace(/^[ \t\r\0\xef\xbb\xbf]+/, "");
+  const ids = findFirstIds(text);
+  if (/^\{/.test(text) ? !ids.isFollowed : /^\[[ \t\r]*\{/.test(text)) return ids;
+  // A frame that is glued behind what somebody has printed. Which one, and what in it is broken, the tests of the scanner say.
+  const glued = [...text.matchAll(ID_KEY_REGEXP)].flatMap(({ 0: key, index }) =>
+    (text.slice(index + key.length).match(TOKEN_REGEXP) ?? []).map(toValue)
+  );
+  return {
+    possible: [undefined, ...ids.possible, ...glued],
+    certain: false,
+    id: undefined,
+    idText: undefined,
+  };
+}
+
+/** What the object says that begins the text, and whether it is no frame and something comes behind it. */
+function findFirstIds(text: string): Ids & { readonly isFollowed: boolean } {
+  const tokens = text.match(TOKEN_REGEXP) ?? [];
   const top: string[] = [];
   const open: string[] = [];
   let isOpen = tokens[0] === "{";
+  let isFollowed = false;
   for (let at = 0; at < tokens.length && isOpen; at++) {
     const token = tokens[at]!;
     if (token === '"') isOpen = false; // A string without end.
@@ -142,7 +165,13 @@ function findIds(bytes: Uint8Array): Ids {
       top.push(open.length === 1 ? "{" : open.length === 2 ? "nested" : "");
     } else if (token === "}" || token === "]") {
       if (open.length === 1) top.push("}");
-      if (open.pop() !== (token === "}" ? "{" : "[") || open.length === 0) isOpen = false;
+      if (open.pop() !== (token === "}" ? "{" : "[")) isOpen = false;
+      else if (open.length === 0) {
+        isOpen = false;
+        const names = top.filter((name) => !/^[ \t\r\n]*$/.test(name));
+        const isFrame = names.some((name, index) => name === '"jsonrpc"' && names[index + 1] === ":");
+        isFollowed = !isFrame && tokens.slice(at + 1).join("").includes("{");
+      }
     } else if (open.length === 1) top.push(token);
   }
   const line = top.filter((token) => token !== "" && !/^[ \t\r\n]+$/.test(token));
@@ -162,6 +191,7 @@ function findIds(bytes: Uint8Array): Ids {
     certain: isCertain,
     id,
     idText: id === undefined || typeof id === "string" || Number.isSafeInteger(id) ? undefined : value,
+    isFollowed,
   };
 }
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { IdScanner, scanFrame, type ScannedFrame } from "../internal/framing/id_scanner.ts";
 import type { RequestId } from "../messages.ts";
-import { bytesOf, createRandom, everyCut, heldBytes, type Random } from "./helpers.ts";
+import { assertGrowth, bytesOf, createRandom, everyCut, heldBytes, type Random } from "./helpers.ts";
 
 function scan(chunks: Iterable<Uint8Array>): ScannedFrame {
   const scanner = new IdScanner();
@@ -243,11 +243,93 @@ test("IdScanner keeps the digits of a number that JavaScript cannot hold (F9)", 
   assert.equal(scanFrame(bytesOf('{"id":9007199254740993,"id":"a"}')).idText, undefined);
 });
 
+test("IdScanner finds the id of a frame that is glued behind printed text (F6, XB5, S2-12)", () => {
+  const frame = '{"jsonrpc":"2.0","id":1,"result":{"id":9,"a":[{"jsonrpc":"2.0","id":8}]}}';
+  const sdk = '{"result":{"id":9},"jsonrpc":"2.0","id":1}';
+  const printed = [
+    "hello",
+    "building 10%\rbuilding 100%\u001b[2K\r",
+    "[INFO] up ",
+    "[12:01] up ",
+    "[1,2]",
+    "Config { debug: true }",
+    '{"level":"info","id":5}',
+    "{ a: 1 }",
+    "{}",
+    "log {{{ {[ {1 {x ",
+    'say "hi',
+    '"',
+    "]}",
+    "1 2 3: é日😀",
+    "{}{}[{]}",
+    "log: {[}",
+    'log: {"a":1}',
+    'log: {"jsonrpc"}',
+    'log: {"id":7]',
+    `x${"{".repeat(100)}`,
+  ];
+  for (const text of printed) {
+    assertIds([
+      [`${text}${frame}`, 1],
+      [`${text} ${sdk} bye`, 1],
+      [`${text}{ \t"id" : "x" , "jsonrpc":"2.0", "result":`, "x"],
+      [`${text}{"\\u006asonrpc":"2.0","id":1,`, 1],
+      [`${text}{"id":1}`, text.startsWith('{"level"') ? 5 : undefined],
+      [text, text.startsWith('{"level"') ? 5 : undefined],
+    ]);
+    const found = scanEveryWay(bytesOf(text, '{"id":2,"a":{"method":1},"jsonrpc":"2.0","error":{}}'));
+    assert.deepEqual(found, { id: 2, idText: undefined, hasId: true, hasMethod: false, hasResult: true });
+  }
+  assertIds([
+    // The first of two frames, and what stands behind one, say nothing about it.
+    [`x${frame}{"jsonrpc":"2.0","id":2}`, 1],
+    [`x{"jsonrpc":"2.0","method":"a"}{"jsonrpc":"2.0","id":2}`, undefined],
+    // The members of a batch have ids of their own.
+    [`[${frame}`, undefined],
+    [` [ \t${frame},`, undefined],
+    // A frame that begins the line and is broken goes by its own id alone.
+    [`{"jsonrpc":"2.0","result":[}${frame}`, undefined],
+    [`{"result":[}${frame}`, undefined],
+    [`{"result":{"a":${frame}`, undefined],
+  ]);
+});
+
+test("IdScanner says whether there is an id at the top level, whatever its value (F6)", () => {
+  const rows: [string, boolean][] = [
+    ['{"id":1}', true],
+    ['{"id":null,', true],
+    ['{"\\u0069d" : [', true],
+    ['{"method":"a","params":{"id":1}}', false],
+    ['{"a":"id"', false],
+    ['{"id"', false],
+    ['x{"jsonrpc":"2.0","id":1.5}', true],
+    ['{"id":1}{"jsonrpc":"2.0","method":"a"}', false],
+    ["[]", false],
+  ];
+  for (const [frame, hasId] of rows) assert.equal(scanEveryWay(bytesOf(frame)).hasId, hasId, frame);
+});
+
+test("IdScanner looks through printed text in linear time (XB5, F8)", () => {
+  const cost = (mebibytes: number): number => {
+    const bytes = bytesOf("x", '{"a":{"id":1,'.repeat(mebibytes * 40_000), "{".repeat(mebibytes * 500_000));
+    const start = performance.now();
+    scanFrame(bytes);
+    return performance.now() - start;
+  };
+  return assertGrowth(cost, { small: 1, large: 4, factor: 12 });
+});
+
 test("IdScanner finds an id of 4 096 bytes and drops a longer one (F6)", () => {
   const longest = "x".repeat(4_096);
   assert.equal(scanFrame(bytesOf(`{"id":"${longest}"}`)).id, longest);
   assert.equal(scanFrame(bytesOf(`{"id":"${longest}y"}`)).id, undefined);
   assert.equal(scanFrame(bytesOf(`{"id":"${longest}y","id":7}`)).id, 7);
+  // What counts is the id, not how it is escaped.
+  assert.equal(scanFrame(bytesOf(`{"id":"${"\\u0001".repeat(4_096)}"}`)).id, "\u0001".repeat(4_096));
+  assert.equal(scanFrame(bytesOf(`{"id":"${"\\u00e9".repeat(2_048)}"}`)).id, "é".repeat(2_048));
+  assert.equal(scanFrame(bytesOf(`{"id":"${"\\u00e9".repeat(2_049)}"}`)).id, undefined);
+  assert.equal(scanFrame(bytesOf(`{"id":${"9".repeat(308)},`)).id, Number("9".repeat(308)));
+  assert.equal(scanFrame(bytesOf(`{"id":1${"0".repeat(4_100)}e-4080,`)).id, undefined);
   // A key that is too long is another key, even if its start reads "id".
   assert.equal(scanFrame(bytesOf(`{"id${"x".repeat(100)}":1,"b":2}`)).id, undefined);
 });

@@ -391,9 +391,30 @@ test("cleanLine() removes one byte order mark and one carriage return (F2)", () 
     ["\u2003", "\u2003"],
     ["\v", "\v"],
     ["\f", "\f"],
-    ["\0", "\0"],
+    ["a\0", "a\0"],
+    [" \0", " \0"],
   ];
   for (const [line, clean] of rows) assert.equal(cleanLine(line), clean, JSON.stringify(line));
+});
+
+test("cleanLine() removes the NUL characters that UTF-16 text leaves at a line's start (F2, XB6)", () => {
+  const rows: [string, string | undefined][] = [
+    ["\0", undefined],
+    ["\0\0\r", undefined],
+    ["\0a", "a"],
+    ["\0\0\0a\r", "a"],
+    ["\0\ufeff\0a", "a"],
+    ["\ufeff\0a", "a"],
+    ["\0\ufeff\ufeffa", "\ufeffa"],
+    ["\0 \0a", " \0a"],
+  ];
+  for (const [line, clean] of rows) assert.equal(cleanLine(line), clean, JSON.stringify(line));
+});
+
+test("LineSplitter.end() takes the NUL behind the last line feed of UTF-16 text for nothing (F2, F7)", () => {
+  assert.deepEqual(splitEveryWay(bytesOf("a\n", [0])), ["a"]);
+  assert.deepEqual(splitEveryWay(bytesOf("a\n", [0, 0xef, 0xbb, 0xbf, 0, 0x20])), ["a"]);
+  assert.deepEqual(reasons(splitEveryWay(bytesOf("a\n", [0x20, 0]))), [undefined, "truncated"]);
 });
 
 /** How many bytes are copied from one array to another while the function runs. */

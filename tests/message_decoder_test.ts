@@ -137,7 +137,6 @@ test("MessageDecoder makes a fault of JSON that is no message, and gives its id 
     ['{"jsonrpc":"2.0","id":{"id":1},"method":"a"}', undefined],
     ['{"jsonrpc":"2.0","id":[1],"method":"a"}', undefined],
     ['{"jsonrpc":"2.0","id":1,"method":"a","params":[1]}', 1],
-    ['{"jsonrpc":"2.0","id":1,"method":"a","params":null}', 1],
     ['{"jsonrpc":"2.0","id":1,"method":"a","params":"b"}', 1],
     ['{"jsonrpc":"2.0","id":1,"method":"a","result":{}}', 1],
     ['{"jsonrpc":"2.0","id":1,"method":"a","error":{"code":1,"message":"b"}}', 1],
@@ -168,12 +167,208 @@ test("MessageDecoder makes a fault of JSON that is no message, and gives its id 
   }
 });
 
-test("MessageDecoder hands on the members of an array (F4)", () => {
-  const [fault] = decode([bytesOf(`[1,${PING_LINE.trimEnd()}]\n`)]);
-  assert.ok(fault?.kind === "fault");
-  assert.deepEqual(fault.batch, [1, PING]);
+test("MessageDecoder takes params of null for absent ones (F4, XC2)", () => {
+  const rows: [line: string, message: unknown][] = [
+    ['{"jsonrpc":"2.0","id":1,"method":"a","params":null}', { jsonrpc: "2.0", id: 1, method: "a" }],
+    ['{"jsonrpc":"2.0","method":"a","params":null}', { jsonrpc: "2.0", method: "a" }],
+    ['{"jsonrpc":"2.0","id":1,"result":{},"params":null}', { jsonrpc: "2.0", id: 1, result: {} }],
+  ];
+  for (const [line, message] of rows) {
+    const found = messageOf(`${line}\n`);
+    assert.deepEqual(found, message);
+    assert.equal("params" in found, false);
+  }
+});
+
+test("MessageDecoder makes a fault of an id of more than 4 096 bytes, in every kind of message (F4, XA2)", () => {
+  const limits = { ...LIMITS, maxLineBytes: 100_000 };
+  const kindsOfMessage = ['"method":"a"', '"result":{}', '"error":{"code":1,"message":""}'];
+  for (const content of kindsOfMessage) {
+    const line = (id: string) => `{"jsonrpc":"2.0","id":${id},${content}}\n`;
+    for (const id of ["x".repeat(4_096), "é".repeat(2_048), "日".repeat(1_365), "😀".repeat(1_024)]) {
+      assert.equal(
+        (decode([bytesOf(line(`"${id}"`))], limits)[0] as { message: { id: string } }).message.id,
+        id,
+      );
+      const [fault] = decode([bytesOf(line(`"${id}xx"`))], limits);
+      assert.ok(fault?.kind === "fault" && fault.reason === "invalid_message", content);
+      assert.equal(fault.detail, 'the member "id" is longer than 4096 bytes');
+      assert.deepEqual([fault.id, fault.hasId], [undefined, true]);
+    }
+    const [escaped] = decode([bytesOf(line(`"${"\\u0001".repeat(4_096)}"`))], limits);
+    assert.equal(escaped?.kind, "message");
+    const [digits] = decode([bytesOf(line(`1${"0".repeat(4_200)}e-4180`))], limits);
+    assert.ok(digits?.kind === "fault" && digits.id === undefined, content);
+  }
+});
+
+test("MessageDecoder judges each member of an array as a line of its own (F4)", () => {
+  const members = [
+    "1",
+    PING_LINE.trimEnd(),
+    '{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"a"}}',
+    '{"jsonrpc":"2.0","id":"it","method":5}',
+    '{"jsonrpc":"2.0","method":"a","params":null}',
+    "[]",
+    `{"jsonrpc":"2.0","id":"${"x".repeat(4_097)}","method":"a"}`,
+  ];
+  const [fault] = decode([bytesOf(`\ufeff[${members.join(" , ")}]\r\n`)], ROOMY);
+  assert.ok(fault?.kind === "fault" && fault.reason === "invalid_message" && fault.batch !== undefined);
+  assert.deepEqual(kinds(fault.batch), [
+    "invalid_message",
+    "message",
+    "message",
+    "invalid_message",
+    "message",
+    "invalid_message",
+    "invalid_message",
+  ]);
+  const messages = fault.batch.flatMap((member) => member.kind === "message" ? [member.message] : []);
+  assert.deepEqual(messages, [
+    PING,
+    { jsonrpc: "2.0", error: { code: 1, message: "a" } },
+    { jsonrpc: "2.0", method: "a" },
+  ]);
+  const { id, hasId, hasMethod, hasResult, detail } = fault.batch[3] as Fault;
+  assert.deepEqual([id, hasId, hasMethod, hasResult], ["it", true, true, false]);
+  assert.equal(detail, 'the member "method" is not a string');
   const [other] = decode([bytesOf("{}\n")]);
   assert.ok(other?.kind === "fault" && other.batch === undefined);
+});
+
+test("MessageDecoder takes batches of 1 to 1 000 members (F4, XC13, XB14)", () => {
+  for (
+    const [count, isBatch] of [[0, false], [1, true], [1_000, true], [1_001, false], [
+      400_000,
+      false,
+    ]] as const
+  ) {
+    const [fault] = decode([bytesOf(`[${Array(count).fill("1").join()}]\n`)], ROOMY);
+    assert.ok(fault?.kind === "fault" && fault.reason === "invalid_message");
+    assert.equal(fault.batch?.length, isBatch ? count : undefined);
+    if (count > 1_000) assert.equal(fault.detail, "a batch has more than 1000 members");
+  }
+});
+
+test("MessageDecoder keeps the digits of ids beyond 2^53 in a batch (F9, XC5)", () => {
+  const members = [
+    '{"jsonrpc":"2.0","id":1,"method":"a","params":{"x":"],{\\"}","id":9007199254740997}}',
+    '{"jsonrpc" : "2.0", "\\u0069d" : 9007199254740993 ,"method":"ping"}',
+    '{"jsonrpc":"2.0","id":9007199254740995,"method":5}',
+    '{"jsonrpc":"2.0","id":1e300,"result":{}}',
+    "[9007199254740993]",
+    '{"jsonrpc":"2.0","id":1,"id":-9007199254740993,"method":"a"}',
+    `{"jsonrpc":"2.0","id":2,"method":"a","params":{"_meta":{"progressToken":1764524111123456789}}}`,
+  ];
+  for (const glue of [",", " ,\t"]) {
+    for (const mark of ["", "\ufeff", "\0"]) {
+      const [fault] = decode([bytesOf(`${mark}[ ${members.join(glue)} ]\n`)], ROOMY);
+      assert.ok(fault?.kind === "fault" && fault.batch !== undefined);
+      assert.deepEqual(fault.batch.map(({ idText }) => idText), [
+        undefined,
+        "9007199254740993",
+        "9007199254740995",
+        "1e300",
+        undefined,
+        "-9007199254740993",
+        undefined,
+      ]);
+      const last = fault.batch.at(-1);
+      assert.ok(last?.kind === "message" && last.progressTokenText === "1764524111123456789");
+    }
+  }
+});
+
+test("MessageDecoder judges a batch of long lines and long digits in linear time (F8, XC13)", () => {
+  const cost = (members: number): number => {
+    const id = `1${"0".repeat(4_200)}e-4180`;
+    const bytes = bytesOf(`[${Array(members).fill(`{"jsonrpc":"2.0","id":${id},"method":"a"}`).join()}]\n`);
+    const start = performance.now();
+    const [fault] = decode([bytes], ROOMY);
+    const time = performance.now() - start;
+    assert.ok(fault?.kind === "fault" && fault.batch?.length === members);
+    return time;
+  };
+  return assertGrowth(cost, { small: 100, large: 1_000, factor: 30 });
+});
+
+test("MessageDecoder keeps the digits of a progress token beyond 2^53 (F9, XC5)", () => {
+  const rows: [params: string, text: string | undefined][] = [
+    ['{"_meta":{"progressToken":1764524111123456789}}', "1764524111123456789"],
+    [
+      '{"a":{"_meta":{"progressToken":9007199254740997}},"_meta":{"progressToken":9007199254740993}}',
+      "9007199254740993",
+    ],
+    [
+      '{"_meta":{"progressToken":1},"\\u005fmeta" : { "x":"}" , "progressToken" : -9007199254740993 } }',
+      "-9007199254740993",
+    ],
+    ['{"_meta":{"progressToken":9007199254740991}}', undefined],
+    ['{"_meta":{"progressToken":"9007199254740993"}}', undefined],
+    ['{"_meta":null}', undefined],
+    ['{"_meta":[1764524111123456789]}', undefined],
+    ['{"progressToken":1764524111123456789}', undefined],
+  ];
+  for (const [params, text] of rows) {
+    for (const mark of ["", "\ufeff"]) {
+      const inbound = decodeOne(`${mark}{"jsonrpc":"2.0","id":1,"method":"a","params":${params}}\n`);
+      assert.ok(inbound.kind === "message");
+      assert.equal(inbound.progressTokenText, text, params);
+      assert.equal(inbound.idText, undefined);
+    }
+  }
+  const both = decodeOne(
+    '{"jsonrpc":"2.0","id":9007199254740993,"method":"a","params":{"_meta":{"progressToken":9007199254740995}}}\n',
+  );
+  assert.ok(both.kind === "message");
+  assert.deepEqual([both.idText, both.progressTokenText], ["9007199254740993", "9007199254740995"]);
+});
+
+test("MessageDecoder says of a bad line whether it was meant as a notification (V5, XC2)", () => {
+  const rows: [line: string, hasId: boolean][] = [
+    ['{"jsonrpc":"2.0","method":"a","params":[]}', false],
+    ['{"jsonrpc":"2.0","method":"a","id":null}', true],
+    ['{"jsonrpc":"2.0","method":"a","id":1.5}', true],
+    ['{"jsonrpc":"2.0","method":"a","params":{', false],
+    ['{"jsonrpc":"2.0","id":{},"method":"a","params":{', true],
+  ];
+  for (const [line, hasId] of rows) {
+    const fault = faultOf(`${line}\n`);
+    assert.deepEqual([fault.hasMethod, fault.hasId], [true, hasId], line);
+  }
+});
+
+test("MessageDecoder reads on behind UTF-16 text, and names it (F2, XB6)", () => {
+  const utf16 = (text: string, isBigEndian = false) =>
+    [...text].flatMap((character) => {
+      const code = character.charCodeAt(0);
+      return isBigEndian ? [code >> 8, code & 0xff] : [code & 0xff, code >> 8];
+    });
+  for (const isBigEndian of [false, true]) {
+    for (const mark of ["", "\ufeff"]) {
+      const printed = utf16(`${mark}Loading modules…\r\nDone\r\n`, isBigEndian);
+      const inbound = decodeEveryWay(bytesOf(printed, PING_LINE, PING_LINE));
+      assert.deepEqual(inbound.filter(({ kind }) => kind === "message").length, 2);
+      // A server whose every line is UTF-16: its answers fail their requests at once.
+      const answer = '{"jsonrpc":"2.0","id":7,"result":{"id":1}}\n';
+      const faults = decodeEveryWay(bytesOf(utf16(mark + answer + answer, isBigEndian)));
+      for (const fault of faults.slice(0, 2)) {
+        assert.ok(fault.kind === "fault" && fault.id === 7 && fault.hasResult, String(isBigEndian));
+        assert.equal(fault.detail, "the line is UTF-16 text, not UTF-8");
+      }
+      assert.equal(faults.length, 2);
+    }
+  }
+});
+
+test("MessageDecoder names a Content-Length header (C6, XF17)", () => {
+  const body = '{"jsonrpc":"2.0","id":1,"result":{}}';
+  const stream = `Content-Length: ${body.length}\r\n\r\n${body}content-length:${body.length}\r\n\r\n${body}`;
+  const faults = decodeEveryWay(`${stream}\n`) as Fault[];
+  assert.deepEqual(kinds(faults), ["invalid_json", "invalid_json", "message"]);
+  assert.match(faults[0]!.detail, /Content-Length header/);
+  // The next header is glued to the frame before it, which has been found.
+  assert.equal(faults[1]!.id, 1);
 });
 
 test("MessageDecoder makes a fault of each bad line and spares the lines between (F4)", () => {

@@ -343,6 +343,29 @@ test("Server answers a batch of revision 2025-03-26 on one line, once all of it 
   assert.equal(session.transcript.messages.at(-1)!.error!.code, -32600);
 });
 
+test("Server answers the members of a batch with their own ids, and none that asks nothing (V5, V8, F9, XC5, XC13)", async (t) => {
+  const session = start(t, { tools: { hello: { call: () => "hello" } } });
+  session.send(initialize(1, "2025-03-26"));
+  await session.response(1);
+  const members = [
+    '{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}',
+    '{"jsonrpc":"2.0","id":9007199254740995,"method":"x/unknown","params":null}',
+    '{"jsonrpc":"2.0","method":"notifications/x","params":[]}',
+    '{"jsonrpc":"2.0","id":7,"result":5}',
+    `{"jsonrpc":"2.0","id":"${"i".repeat(5_000)}","method":"ping"}`,
+  ];
+  session.send(`[${members.join()}]`);
+  await session.transcript.until(() => session.transcript.texts.length === 2, "the answers");
+  const ids = [...session.transcript.texts[1]!.matchAll(/"id":(\w+)/g)].map(([, id]) => id);
+  assert.deepEqual(ids.sort(), ["9007199254740993", "9007199254740995", "null"]);
+  session.send(`[${Array(1_001).fill(JSON.stringify(legacy(3, "ping"))).join()}]`, legacy(4, "ping"));
+  await session.response(4);
+  assert.deepEqual(session.transcript.messages.slice(-2).map(({ id, error }) => [id, error?.code]), [
+    [null, -32600],
+    [4, undefined],
+  ]);
+});
+
 test("Server runs a batch within its limits, and answers one by one what does not fit on a line (V8)", async (t) => {
   let running = 0;
   let most = 0;

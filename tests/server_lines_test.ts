@@ -84,6 +84,49 @@ test("Server never answers responses, error responses, or lines that were meant 
   assert.equal(session.log.texts("warn").length, 7);
 });
 
+test("Server answers no notification, however malformed, and takes params of null (V5, XC2)", async (t) => {
+  const heard: string[] = [];
+  const session = start(t, { ...hello, onNotification: (method) => void heard.push(method) });
+  const bad = [
+    '{"jsonrpc":"2.0","method":"notifications/initialized","params":[]}',
+    '{"jsonrpc":"2.0","method":"notifications/initialized","params":"x"}',
+    '{"jsonrpc":"1.0","method":"notifications/initialized"}',
+    '{"method":"notifications/initialized"}',
+    '{"jsonrpc":"2.0","method":5}',
+    '{"jsonrpc":"2.0","method":"notifications/x","result":{}}',
+    '{"jsonrpc":"2.0","method":"notifications/x","params":{"broken',
+    `{"jsonrpc":"2.0","method":"notifications/x","params":${"[".repeat(600)}${"]".repeat(600)}}`,
+    '{"jsonrpc":"2.0","method":"notifications/x","params":{}} trailing',
+  ];
+  session.send(
+    ...bad,
+    '{"jsonrpc":"2.0","method":"notifications/one","params":null}',
+    '{"jsonrpc":"2.0","id":1,"method":"ping","params":null}',
+  );
+  assert.deepEqual((await session.response(1)).result, {});
+  assert.equal(session.transcript.messages.length, 1);
+  assert.equal(session.log.texts("warn").length, bad.length);
+  assert.deepEqual(heard, ["notifications/one"]);
+});
+
+test("Server answers an id of more than 4 096 bytes once, with id null, and goes on (F4, V4, XA2)", async (t) => {
+  const session = start(t, hello);
+  const params = { name: "hello", arguments: {} };
+  for (const id of ["i".repeat(4_097), "é".repeat(2_049), "i".repeat(5_000_000)]) {
+    session.send(
+      { jsonrpc: "2.0", id, method: "nope" },
+      { ...call(id, "hello"), params },
+      legacy("after", "ping"),
+    );
+    assert.deepEqual((await session.response("after")).result, {});
+    const errors = session.transcript.messages.splice(0).filter(({ error }) => error !== undefined);
+    assert.deepEqual(errors.map(({ id, error }) => [id, error!.code]), [[null, -32600], [null, -32600]]);
+  }
+  const longest = "i".repeat(4_096);
+  session.send(call(longest, "hello"));
+  assert.equal(textOf(await session.response(longest)), "hello");
+});
+
 test("Server skips blank lines and takes CR LF and a byte order mark (V5)", async (t) => {
   const session = start(t, hello);
   const line = JSON.stringify(call(1, "hello"));

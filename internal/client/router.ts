@@ -17,7 +17,6 @@ import {
   type RequestId,
   type Result,
 } from "../../messages.ts";
-import { whatIsWrong } from "../framing/message_decoder.ts";
 import type { Call } from "./call.ts";
 import type { CallTable } from "./call_table.ts";
 
@@ -164,7 +163,9 @@ export class Router {
   /** A frame that cannot be read fails its request at once (rule C5); what belongs to none is told (rule C6). */
   #fault(fault: Fault): Promise<void> | undefined {
     const { detail, reason, id, hasMethod, hasResult, batch, preview } = fault;
-    if (batch?.some(isMessage) && this.#port.era === "legacy") return this.#batch(batch);
+    if (batch?.some(({ kind }) => kind === "message") && this.#port.era === "legacy") {
+      return this.#batch(batch);
+    }
     const call = hasMethod ? undefined : this.#table.get(id);
     this.#drop(detail, id);
     // The last line of a server that ended in the middle of it is no bad answer but none: its request is lost like the others.
@@ -178,10 +179,11 @@ export class Router {
   }
 
   /** Revision 2025-03-26 allows several messages on a line. */
-  #batch(members: readonly unknown[]): Promise<void> | undefined {
+  #batch(members: readonly Inbound[]): Promise<void> | undefined {
     let wait: Promise<void> | undefined;
     for (const member of members) {
-      if (isMessage(member)) wait = this.#message(member as JSONRPCMessage) ?? wait;
+      if (member.kind === "message") wait = this.#message(member.message, member.idText) ?? wait;
+      else if (member.id !== undefined) this.#fault(member);
       else this.#drop("a member of a batch is no message", undefined);
     }
     return wait;
@@ -192,8 +194,4 @@ export class Router {
     const facts = code === undefined ? { id: describeId(id) } : { id: describeId(id), code };
     this.#logger.warn(`[mcp_router] dropped a frame: ${reason}`, facts);
   }
-}
-
-function isMessage(value: unknown): boolean {
-  return whatIsWrong(value) === undefined;
 }

@@ -1,4 +1,5 @@
 import type { RequestId } from "../../messages.ts";
+import { isUsableId, MAX_ID_BYTES } from "./message_rules.ts";
 
 /** What a scan found at the top level of a frame. */
 export interface ScannedFrame {
@@ -6,6 +7,8 @@ export interface ScannedFrame {
   readonly id?: RequestId | undefined;
   /** The digits of `id`, when a JavaScript number cannot hold them. */
   readonly idText?: string | undefined;
+  /** Whether there is a top-level `id`, whatever its value. */
+  readonly hasId: boolean;
   /** Whether there is a top-level `method`. */
   readonly hasMethod: boolean;
   /** Whether there is a top-level `result` or `error`. */
@@ -23,22 +26,28 @@ const CLOSE_BRACE = 0x7d;
 
 /** The longest raw key looked at: `method` with every character escaped has 36 bytes. */
 const MAX_KEY_BYTES = 64;
-/** The longest raw id kept. */
-const MAX_ID_BYTES = 4_096;
+/** The longest raw id kept: each byte of its text may be written as an escape of six. */
+const MAX_RAW_ID_BYTES = 6 * MAX_ID_BYTES;
 /** Down to here brackets must match; deeper ones are only counted, so that memory stays fixed. */
 const MAX_MATCHED_DEPTH = 1_024;
 
 const JSON_NUMBER_REGEXP = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
-/** Where in the text the scan stands. */
-type Position = "start" | "structure" | "string" | "escape" | "done";
+/** What a scan says of text in which there is no frame. */
+const NOTHING: ScannedFrame = { hasId: false, hasMethod: false, hasResult: false };
+
+/**
+ * Where in the text the scan stands. `start` is the start of the line, `bracket` is behind a `[` there, `search` is in text
+ * in front of a frame, and `candidate` is behind a `{` in such text.
+ */
+type Position = "start" | "bracket" | "search" | "candidate" | "structure" | "string" | "escape" | "done";
 /** Which top-level token is being copied. */
 type Capture = "none" | "key" | "string_id" | "bare_id";
 
 /**
- * Finds the top-level `id` of a frame that cannot be parsed: too long, cut, with bad UTF-8 or broken JSON. It is fed in
- * chunks and needs a fixed amount of memory. It goes on after an error as long as the brackets match, so an id is also
- * found behind broken text, but never inside a nested value.
+ * Finds the top-level `id` of a frame that cannot be parsed: too long, cut, with bad UTF-8 or broken JSON, or glued behind
+ * text that somebody printed without a line feed. It is fed in chunks and needs a fixed amount of memory. It goes on after
+ * an error as long as the brackets match, so an id is also found behind broken text, but never inside a nested value.
  */
 export class IdScanner {
   #position: Position = "start";
@@ -54,47 +63,105 @@ export class IdScanner {
   #overflow = false;
   #id: RequestId | undefined;
   #idText: string | undefined;
+  #hasId = false;
   #hasMethod = false;
   #hasResult = false;
+  #hasVersion = false;
+  /** Whether what is scanned does not begin the line: it counts only if it has a `jsonrpc` member. */
+  #isGlued = false;
+  /** What the object said that began the line and was no frame. */
+  #first: ScannedFrame = NOTHING;
 
-  /** Takes the next bytes of the frame. */
+  /** Takes the next bytes of the line. */
   push(bytes: Uint8Array): void {
-    let at = this.#position === "start" ? this.#skipToStart(bytes) : 0;
     const length = bytes.length;
+    let at = 0;
     while (at < length && this.#position !== "done") {
-      if (this.#position === "string") at = this.#scanString(bytes, at);
-      else if (this.#position === "escape") {
-        this.#copy(bytes[at]!);
-        this.#position = "string";
-        at++;
-      } else {
-        this.#structure(bytes[at]!);
-        at++;
+      switch (this.#position) {
+        case "structure":
+          this.#structure(bytes[at]!);
+          at++;
+          break;
+        case "string":
+          at = this.#scanString(bytes, at);
+          break;
+        case "escape":
+          this.#copy(bytes[at]!);
+          this.#position = "string";
+          at++;
+          break;
+        case "search":
+          at = this.#search(bytes, at);
+          break;
+        default:
+          at = this.#begin(this.#position, bytes[at]!, at);
       }
     }
   }
 
   /** Tells what was found. A number at the very end does not count: more digits may have been cut off. */
   end(): ScannedFrame {
-    return { id: this.#id, idText: this.#idText, hasMethod: this.#hasMethod, hasResult: this.#hasResult };
+    return this.#isGlued && !this.#hasVersion ? this.#first : this.#current();
   }
 
-  #skipToStart(bytes: Uint8Array): number {
-    for (let at = 0; at < bytes.length; at++) {
-      const byte = bytes[at]!;
-      if (byte === OPEN_BRACE) {
-        this.#position = "structure";
-        this.#open(byte);
-        this.#keyExpected = true;
-        return at + 1;
-      }
-      const isByteOrderMark = byte === 0xef || byte === 0xbb || byte === 0xbf;
-      if (!isSpace(byte) && !isByteOrderMark) {
-        this.#position = "done";
-        return at;
-      }
+  #current(): ScannedFrame {
+    return {
+      id: this.#id,
+      idText: this.#idText,
+      hasId: this.#hasId,
+      hasMethod: this.#hasMethod,
+      hasResult: this.#hasResult,
+    };
+  }
+
+  /** Judges a byte in front of a frame, or just behind its first bracket, and gives the place to go on at. */
+  #begin(position: "start" | "bracket" | "candidate", byte: number, at: number): number {
+    if (isSpace(byte)) return at + 1;
+    if (position === "start") {
+      if (isMark(byte)) return at + 1;
+      if (byte === OPEN_BRACE) this.#openFrame("structure");
+      // A batch: the ids of its members are no ids of the line.
+      else if (byte === OPEN_BRACKET) this.#position = "bracket";
+      else return this.#beginSearch(at);
+      return at + 1;
     }
-    return bytes.length;
+    if (position === "bracket") {
+      if (byte !== OPEN_BRACE) return this.#beginSearch(at);
+      this.#position = "done";
+    } else if (byte !== QUOTE && byte !== CLOSE_BRACE) return this.#beginSearch(at);
+    else this.#position = "structure";
+    return at;
+  }
+
+  #beginSearch(at: number): number {
+    this.#position = "search";
+    this.#isGlued = true;
+    return at;
+  }
+
+  /** Looks for a frame in text that somebody has printed. */
+  #search(bytes: Uint8Array, from: number): number {
+    const found = bytes.indexOf(OPEN_BRACE, from);
+    if (found === -1) return bytes.length;
+    this.#openFrame("candidate");
+    return found + 1;
+  }
+
+  #openFrame(position: "structure" | "candidate"): void {
+    this.#position = position;
+    this.#depth = 0;
+    this.#open(OPEN_BRACE);
+    this.#keyExpected = true;
+    this.#key = undefined;
+    this.#valueExpected = false;
+    this.#capture = "none";
+    this.#captured = [];
+    this.#setId(undefined);
+    this.#hasId =
+      this.#hasMethod =
+      this.#hasResult =
+      this.#hasVersion =
+        false;
   }
 
   /** Runs through a string up to its end, an escape, or the end of the bytes. */
@@ -143,6 +210,8 @@ export class IdScanner {
         this.#spoilBare();
         if (this.#depth === 1 && this.#key !== undefined) {
           this.#valueExpected = true;
+          if (this.#key === "id") this.#hasId = true;
+          if (this.#key === "jsonrpc") this.#hasVersion = true;
           if (this.#key === "method") this.#hasMethod = true;
           if (this.#key === "result" || this.#key === "error") this.#hasResult = true;
         }
@@ -192,8 +261,14 @@ export class IdScanner {
     this.#depth--;
     const opened = byte === CLOSE_BRACE ? OPEN_BRACE : OPEN_BRACKET;
     const matches = this.#depth >= MAX_MATCHED_DEPTH || this.#brackets[this.#depth] === opened;
+    if (this.#depth > 0 && matches) return;
     // Behind brackets that do not match one cannot tell any more what is nested in what.
-    if (this.#depth === 0 || !matches) this.#position = "done";
+    if (this.#hasVersion || !(matches || this.#isGlued)) this.#position = "done";
+    else {
+      // An object, but no frame: something that was printed, too.
+      if (!this.#isGlued) this.#first = this.#current();
+      this.#beginSearch(0);
+    }
   }
 
   #beginCapture(capture: Capture): void {
@@ -204,7 +279,7 @@ export class IdScanner {
 
   #copy(byte: number): void {
     if (this.#capture === "none") return;
-    const limit = this.#capture === "key" ? MAX_KEY_BYTES : MAX_ID_BYTES;
+    const limit = this.#capture === "key" ? MAX_KEY_BYTES : MAX_RAW_ID_BYTES;
     if (this.#captured.length < limit) this.#captured.push(byte);
     else this.#overflow = true;
   }
@@ -213,7 +288,8 @@ export class IdScanner {
     if (this.#capture === "key") {
       this.#key = this.#takeString() ?? "";
     } else if (this.#capture === "string_id") {
-      this.#setId(this.#takeString());
+      const id = this.#takeString();
+      this.#setId(isUsableId(id) ? id : undefined);
       this.#key = undefined;
     }
   }
@@ -222,7 +298,7 @@ export class IdScanner {
     if (this.#capture !== "bare_id") return;
     const text = this.#takeText() ?? "";
     const value = JSON_NUMBER_REGEXP.test(text) ? Number(text) : undefined;
-    const isId = Number.isInteger(value);
+    const isId = Number.isInteger(value) && text.length <= MAX_ID_BYTES;
     this.#setId(isId ? value : undefined, isId && !Number.isSafeInteger(value) ? text : undefined);
     this.#key = undefined;
   }
@@ -265,7 +341,7 @@ export class IdScanner {
   }
 }
 
-/** Scans a whole frame. */
+/** Scans a whole line. */
 export function scanFrame(bytes: Uint8Array): ScannedFrame {
   const scanner = new IdScanner();
   scanner.push(bytes);
@@ -274,4 +350,9 @@ export function scanFrame(bytes: Uint8Array): ScannedFrame {
 
 function isSpace(byte: number): boolean {
   return byte === 0x20 || byte === 0x09 || byte === 0x0d || byte === 0x0a;
+}
+
+/** A byte of a byte order mark, or NUL, which is what is left of UTF-16 text at the start of a line. */
+function isMark(byte: number): boolean {
+  return byte === 0xef || byte === 0xbb || byte === 0xbf || byte === 0;
 }

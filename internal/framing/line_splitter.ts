@@ -1,6 +1,6 @@
 import type { Fault } from "../../connection.ts";
 import { scanFrame } from "./id_scanner.ts";
-import { DroppedLine, isBlank, toFault } from "./line_fault.ts";
+import { DroppedLine, isBlank, toFault, toUnreadable } from "./line_fault.ts";
 
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
@@ -21,7 +21,7 @@ const strictDecoder = new TextDecoder("utf-8", { ignoreBOM: true, fatal: true })
 
 /** Takes what a {@linkcode LineSplitter} finds, in order. */
 export interface LineSink {
-  /** A line's text, without its line feed; a carriage return, a byte order mark and blank lines are left in. */
+  /** A line's text, without its line feed; a carriage return, marks at the start and blank lines are left in. */
   line(text: string): void;
   /** A line that is no text. */
   fault(fault: Fault): void;
@@ -102,7 +102,7 @@ export class LineSplitter {
     }
     const text = decode(bytes);
     if (text !== undefined) this.#sink.line(text);
-    else this.#sink.fault(toFault("invalid_utf8", "the line is not valid UTF-8", scanFrame(bytes), bytes));
+    else this.#sink.fault(toUnreadable("invalid_utf8", "the line is not valid UTF-8", bytes));
   }
 
   #append(chunk: Uint8Array): void {

@@ -1,14 +1,17 @@
 import type { Fault, Inbound } from "../../connection.ts";
-import { isJSONObject, isRequestId, type JSONRPCMessage, type RequestId } from "../../messages.ts";
+import { isJSONObject, type JSONRPCMessage, type Params, type RequestId } from "../../messages.ts";
 import { scanFrame } from "./id_scanner.ts";
-import { cleanLine, toFault } from "./line_fault.ts";
+import { elementsOf, sourceAt, type Span } from "./json_source.ts";
+import { cleanLine, hasMarks, previewOf, toFault, toUnreadable } from "./line_fault.ts";
 import { type LineSink, LineSplitter } from "./line_splitter.ts";
+import { ID_IS_TOO_LONG, isUsableId, MAX_ID_BYTES, whatIsWrong } from "./message_rules.ts";
 import { shortestOverDepth, textNestsDeeper, valueNestsDeeper } from "./nesting.ts";
 
 /** Up to this length a text is parsed before its depth is looked at: a walk over values is cheaper than over text. */
 const PARSE_FIRST_LENGTH = 1_048_576;
 
-const BYTE_ORDER_MARK = 0xfeff;
+/** A longer batch is no batch but one bad line, so that no line makes more answers than that. */
+const MAX_BATCH_MEMBERS = 1_000;
 
 const encoder = new TextEncoder();
 
@@ -74,12 +77,12 @@ export class MessageDecoder implements LineSink {
     return batch;
   }
 
-  /** A line that did not parse as it is: blank, with a byte order mark, or no JSON. */
+  /** A line that did not parse as it is: blank, with marks at its start, or no JSON. */
   #carefulLine(text: string, error: unknown): void {
     const line = cleanLine(text);
     if (line === undefined) return;
     let problem = error;
-    if (text.charCodeAt(0) === BYTE_ORDER_MARK) {
+    if (hasMarks(text)) {
       try {
         const value: unknown = JSON.parse(line);
         if (valueNestsDeeper(value, this.#maxDepth)) this.#tooDeep(text);
@@ -89,34 +92,11 @@ export class MessageDecoder implements LineSink {
         problem = error;
       }
     }
-    const bytes = encoder.encode(text);
-    this.fault(toFault("invalid_json", describeSyntaxError(problem), scanFrame(bytes), bytes));
+    this.fault(toUnreadable("invalid_json", describeSyntaxError(problem), encoder.encode(text)));
   }
 
   #value(value: unknown, text: string): void {
-    const wrong = whatIsWrong(value);
-    if (wrong !== undefined) {
-      this.fault(this.#noMessage(value, wrong, text));
-      return;
-    }
-    const message = value as JSONRPCMessage & { id?: RequestId | null };
-    if (message.id === null) delete message.id;
-    const idText = isUnsafeInteger(message.id) ? scanFrame(encoder.encode(text)).idText : undefined;
-    this.#batch.push({ kind: "message", message, idText });
-  }
-
-  #noMessage(value: unknown, detail: string, text: string): Fault {
-    const bytes = encoder.encode(text);
-    const scanned = isJSONObject(value)
-      ? {
-        id: isRequestId(value.id) ? value.id : undefined,
-        idText: isUnsafeInteger(value.id) ? scanFrame(bytes).idText : undefined,
-        hasMethod: value.method !== undefined,
-        hasResult: value.result !== undefined || value.error !== undefined,
-      }
-      : { hasMethod: false, hasResult: false };
-    const fault = toFault("invalid_message", detail, scanned, bytes);
-    return Array.isArray(value) ? { ...fault, batch: value } : fault;
+    this.#batch.push(Array.isArray(value) ? toBatch(value, text) : judge(value, text));
   }
 
   #tooDeep(text: string): void {
@@ -126,39 +106,97 @@ export class MessageDecoder implements LineSink {
   }
 }
 
-/** Says what keeps a value from being a JSON-RPC message of MCP, or undefined if nothing does. */
-export function whatIsWrong(value: unknown): string | undefined {
-  if (!isJSONObject(value)) return Array.isArray(value) ? "a batch is not a message" : "not a JSON object";
-  if (value.jsonrpc !== "2.0") return `the member "jsonrpc" is not "2.0"`;
-  const { id, method } = value;
-  if (method !== undefined) {
-    if (typeof method !== "string") return `the member "method" is not a string`;
-    if (id !== undefined && !isRequestId(id)) return `the member "id" is neither a string nor an integer`;
-    if (value.params !== undefined && !isJSONObject(value.params)) {
-      return `the member "params" is not an object`;
-    }
-    if (value.result !== undefined || value.error !== undefined) {
-      return `a "method" stands beside a "result" or an "error"`;
-    }
-    return undefined;
-  }
-  const hasError = value.error !== undefined;
-  if (value.result === undefined && !hasError) return `neither "method", "result" nor "error" is there`;
-  if (value.result !== undefined && hasError) return `both "result" and "error" are there`;
-  if (!isRequestId(id) && !(hasError && (id === undefined || id === null))) {
-    return `the member "id" is neither a string nor an integer`;
-  }
-  return hasError ? whatIsWrongWithError(value.error) : whatIsWrongWithResult(value.result);
+/** Judges what was parsed from a line: a message, or a fault. */
+function judge(value: unknown, text: string): Inbound {
+  const wrong = whatIsWrong(value);
+  if (wrong !== undefined) return toInvalid(value, wrong, wireIdOf(value, text), measure(text));
+  const message = value as ParsedMessage;
+  return isPlain(message) ? { kind: "message", message, idText: undefined } : toReceived(message, text);
 }
 
-function whatIsWrongWithResult(result: unknown): string | undefined {
-  return isJSONObject(result) ? undefined : `the member "result" is not an object`;
+/** A message as it is parsed: what must be absent may still be null. */
+type ParsedMessage = JSONRPCMessage & { id?: RequestId | null; params?: Params | null };
+
+/** Whether nothing of the message needs its text again. The common case, so it is decided quickly. */
+function isPlain({ id, params }: ParsedMessage): boolean {
+  if (id === null || params === null || isUnsafeInteger(id)) return false;
+  const meta = params?._meta as { progressToken?: unknown } | undefined | null;
+  return !isUnsafeInteger(meta?.progressToken);
 }
 
-function whatIsWrongWithError(error: unknown): string | undefined {
-  if (!isJSONObject(error)) return `the member "error" is not an object`;
-  if (!Number.isInteger(error.code)) return `the error's "code" is not an integer`;
-  return typeof error.message === "string" ? undefined : `the error's "message" is not a string`;
+function toReceived(message: ParsedMessage, text: string, part?: Span, size?: LineSize): Inbound {
+  if (message.id === null) delete message.id;
+  if (message.params === null) delete message.params;
+  const { id, idText } = wireIdOf(message, text, part);
+  if (id !== message.id) return toInvalid(message, ID_IS_TOO_LONG, {}, size ?? measure(text));
+  const meta = message.params?._meta as { progressToken?: unknown } | undefined | null;
+  if (!isUnsafeInteger(meta?.progressToken)) return { kind: "message", message, idText };
+  const progressTokenText = sourceAt(lineOf(text), ["params", "_meta", "progressToken"], part);
+  return { kind: "message", message, idText, progressTokenText };
+}
+
+/** An array is no message, but revision 2025-03-26 has lines of several; each member is judged as a line of its own. */
+function toBatch(values: readonly unknown[], text: string): Fault {
+  const size = measure(text);
+  const fault = (detail: string) => toInvalid(undefined, detail, {}, size);
+  if (values.length === 0) return fault("an empty batch is not a message");
+  if (values.length > MAX_BATCH_MEMBERS) return fault(`a batch has more than ${MAX_BATCH_MEMBERS} members`);
+  const line = lineOf(text);
+  let parts: Span[] | undefined;
+  const batch = values.map((value, index) => {
+    const wrong = whatIsWrong(value);
+    const message = value as ParsedMessage;
+    if (wrong === undefined && isPlain(message)) return { kind: "message" as const, message };
+    parts ??= elementsOf(line);
+    if (wrong === undefined) return toReceived(message, line, parts[index], size);
+    return toInvalid(value, wrong, wireIdOf(value, line, parts[index]), size);
+  });
+  return { ...fault("a batch is not a message"), batch };
+}
+
+/** A value's id as far as an answer can repeat it. */
+interface WireId {
+  readonly id?: RequestId | undefined;
+  readonly idText?: string | undefined;
+}
+
+function wireIdOf(value: unknown, text: string, part?: Span): WireId {
+  const id = isJSONObject(value) ? value.id : undefined;
+  if (!isUsableId(id)) return {};
+  if (!isUnsafeInteger(id)) return { id };
+  const idText = sourceAt(lineOf(text), ["id"], part);
+  return idText === undefined || idText.length > MAX_ID_BYTES ? {} : { id, idText };
+}
+
+function lineOf(text: string): string {
+  return cleanLine(text) ?? text;
+}
+
+type LineSize = Pick<Fault, "byteLength" | "preview">;
+
+function measure(text: string): LineSize {
+  const bytes = encoder.encode(text);
+  return { byteLength: bytes.length, preview: previewOf(bytes) };
+}
+
+function toInvalid(
+  value: unknown,
+  detail: string,
+  { id, idText }: WireId,
+  size: LineSize,
+): Fault {
+  const members = isJSONObject(value) ? value : {};
+  return {
+    kind: "fault",
+    reason: "invalid_message",
+    detail,
+    id,
+    idText,
+    hasId: members.id !== undefined,
+    hasMethod: members.method !== undefined,
+    hasResult: members.result !== undefined || members.error !== undefined,
+    ...size,
+  };
 }
 
 function isUnsafeInteger(id: unknown): boolean {

@@ -1,3 +1,5 @@
+import { endOfString } from "./json_source.ts";
+
 /** A text shorter than this cannot nest deeper than `maxDepth`: each level has two brackets. */
 export function shortestOverDepth(maxDepth: number): number {
   return 2 * (maxDepth + 1);
@@ -14,18 +16,6 @@ export function textNestsDeeper(text: string, maxDepth: number): boolean {
     } else if (code === 0x5d || code === 0x7d) depth--;
   }
   return false;
-}
-
-/** Where the quote stands that ends the string whose first character is at `from`. */
-function endOfString(text: string, from: number): number {
-  let quote = text.indexOf('"', from);
-  while (quote !== -1) {
-    let escapes = quote;
-    while (escapes > from && text.charCodeAt(escapes - 1) === 0x5c) escapes--;
-    if ((quote - escapes) % 2 === 0) return quote;
-    quote = text.indexOf('"', quote + 1);
-  }
-  return text.length;
 }
 
 /** Whether a parsed value nests deeper than `maxDepth`. */

@@ -16,7 +16,6 @@ import {
 import type { ExitStatus } from "../../runtime.ts";
 import { describeEnd, describeStderr } from "../client/exit_words.ts";
 import { LinkReader, type LinkReaderPort } from "../client/link_reader.ts";
-import { whatIsWrong } from "../framing/message_decoder.ts";
 import type { EndGraces, ProcessLink } from "../process/process_link.ts";
 import { isThenable } from "../thenable.ts";
 import { startServer, type StartSettings } from "../process/start_server.ts";
@@ -193,7 +192,7 @@ export class ProcessWire implements LinkReaderPort {
   /** A request whose answer cannot be read fails at once (rule C5). */
   #fault(fault: Fault): Promise<void> | undefined {
     const { reason, detail, id, hasMethod, hasResult, batch, preview } = fault;
-    if (batch?.some((member) => whatIsWrong(member) === undefined)) return this.#batch(batch);
+    if (batch?.some(({ kind }) => kind === "message")) return this.#batch(batch);
     const method = hasMethod || id === undefined ? undefined : this.#sent.methodOf(id);
     if (method !== undefined && this.#sent.settle(id!) === "open") {
       this.#answer(id!, method, detail, { reason });
@@ -205,9 +204,10 @@ export class ProcessWire implements LinkReaderPort {
     return undefined;
   }
 
-  async #batch(members: readonly unknown[]): Promise<void> {
+  async #batch(members: readonly Inbound[]): Promise<void> {
     for (const member of members) {
-      if (whatIsWrong(member) === undefined) await this.#message(withoutUnknown(member as JSONRPCMessage));
+      if (member.kind === "message") await this.#message(withoutUnknown(member.message));
+      else if (member.id !== undefined) this.#fault(member);
     }
   }
 

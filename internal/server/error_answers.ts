@@ -42,10 +42,10 @@ export function errorResponse(id: RequestId | RawId | null, error: JSONRPCErrorO
   return { jsonrpc: "2.0", id: id as RequestId, error };
 }
 
-/** What a bad line is answered with, if anything (rule V5): one that was meant as a response never is. */
+/** What a bad line is answered with, if anything (rule V5): one that was meant as a response or a notification never is. */
 export function answerToLine(fault: Fault): JSONRPCMessage | undefined {
-  const { reason, detail, id, idText, hasMethod, hasResult } = fault;
-  if (reason === "truncated" || (hasResult && !hasMethod)) return undefined;
+  const { reason, detail, id, idText, hasId, hasMethod, hasResult } = fault;
+  if (reason === "truncated" || (hasMethod ? !hasId : hasResult)) return undefined;
   const writtenId = idText === undefined ? id ?? null : new RawId(idText);
   switch (reason) {
     case "too_long": {

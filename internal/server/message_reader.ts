@@ -2,17 +2,14 @@ import type { Connection, Fault, Inbound } from "../../connection.ts";
 import { describeId } from "../../errors.ts";
 import type { Logger } from "../../logger.ts";
 import {
-  isJSONObject,
   isRequest,
-  isRequestId,
   type JSONRPCMessage,
   type JSONRPCNotification,
   type JSONRPCRequest,
   type JSONRPCResponse,
 } from "../../messages.ts";
-import { whatIsWrong } from "../framing/message_decoder.ts";
 import { BatchReply } from "./batch_reply.ts";
-import { answerToLine, errorResponse, invalidRequest } from "./error_answers.ts";
+import { answerToLine } from "./error_answers.ts";
 import type { JobQueue } from "./job_queue.ts";
 
 /** Where a server's messages go, and what its reader has to know of it. */
@@ -104,21 +101,24 @@ export class MessageReader {
   }
 
   /** The members of a line that revision 2025-03-26 allows; their responses share a line too. */
-  async #batch(members: readonly unknown[]): Promise<void> {
+  async #batch(members: readonly Inbound[]): Promise<void> {
     const reply = new BatchReply((responses) => this.#port.replyToBatch(responses));
     for (const member of members) {
-      const wrong = whatIsWrong(member);
-      const isRequested = wrong === undefined && isRequest(member as JSONRPCMessage);
+      const isRequested = member.kind === "message" && isRequest(member.message);
       const hasRoom = !isRequested || !this.#queue.crowded || await this.#awaitRoom();
       if (this.#port.ended) break;
-      if (isRequested || wrong !== undefined) reply.expect();
-      if (wrong === undefined) await this.#message(member as JSONRPCMessage, undefined, reply, hasRoom);
-      else {
-        const id = isJSONObject(member) && isRequestId(member.id) ? member.id : null;
-        reply.add(errorResponse(id, invalidRequest(wrong).toJSON()));
-      }
+      if (isRequested) reply.expect();
+      if (member.kind === "message") await this.#message(member.message, member.idText, reply, hasRoom);
+      else this.#badMember(member, reply);
     }
     reply.seal();
+  }
+
+  #badMember(fault: Fault, reply: BatchReply): void {
+    const answer = answerToLine(fault);
+    if (answer === undefined) return;
+    reply.expect();
+    reply.add(answer);
   }
 }
 

@@ -1,0 +1,57 @@
+import { isJSONObject, isRequestId, type RequestId } from "../../messages.ts";
+
+/** A longer id could not always be repeated in an answer; no client or server makes such ids. */
+export const MAX_ID_BYTES = 4_096;
+
+const ID_IS_WRONG = `the member "id" is neither a string nor an integer`;
+export const ID_IS_TOO_LONG = `the member "id" is longer than ${MAX_ID_BYTES} bytes`;
+
+/** Says what keeps a value from being a JSON-RPC message of MCP, or undefined if nothing does. */
+export function whatIsWrong(value: unknown): string | undefined {
+  if (!isJSONObject(value)) return Array.isArray(value) ? "a batch is not a message" : "not a JSON object";
+  if (value.jsonrpc !== "2.0") return `the member "jsonrpc" is not "2.0"`;
+  const { id, method } = value;
+  if (method !== undefined) {
+    if (typeof method !== "string") return `the member "method" is not a string`;
+    if (id !== undefined && !isUsableId(id)) return whatIsWrongWithId(id);
+    const { params } = value;
+    // Some serializers write null for what is absent.
+    if (params !== undefined && params !== null && !isJSONObject(params)) {
+      return `the member "params" is not an object`;
+    }
+    if (value.result !== undefined || value.error !== undefined) {
+      return `a "method" stands beside a "result" or an "error"`;
+    }
+    return undefined;
+  }
+  const hasError = value.error !== undefined;
+  if (value.result === undefined && !hasError) return `neither "method", "result" nor "error" is there`;
+  if (value.result !== undefined && hasError) return `both "result" and "error" are there`;
+  if (!isUsableId(id) && !(hasError && (id === undefined || id === null))) return whatIsWrongWithId(id);
+  return hasError ? whatIsWrongWithError(value.error) : whatIsWrongWithResult(value.result);
+}
+
+/** Whether a value is an id that an answer can repeat: a string or an integer, and not too long. */
+export function isUsableId(id: unknown): id is RequestId {
+  return typeof id === "string" ? !isLongerThan(id, MAX_ID_BYTES) : Number.isInteger(id);
+}
+
+function whatIsWrongWithId(id: unknown): string {
+  return isRequestId(id) ? ID_IS_TOO_LONG : ID_IS_WRONG;
+}
+
+function whatIsWrongWithResult(result: unknown): string | undefined {
+  return isJSONObject(result) ? undefined : `the member "result" is not an object`;
+}
+
+function whatIsWrongWithError(error: unknown): string | undefined {
+  if (!isJSONObject(error)) return `the member "error" is not an object`;
+  if (!Number.isInteger(error.code)) return `the error's "code" is not an integer`;
+  return typeof error.message === "string" ? undefined : `the error's "message" is not a string`;
+}
+
+/** Whether a text has more bytes than that in UTF-8; a UTF-16 code unit takes at most three. */
+function isLongerThan(text: string, bytes: number): boolean {
+  if (text.length * 3 <= bytes) return false;
+  return text.length > bytes || new TextEncoder().encode(text).length > bytes;
+}
