@@ -16,6 +16,8 @@
  * @module
  */
 
+import { writeStderrLine } from "./internal/stderr_line.ts";
+
 /**
  * Anything that takes log lines. The method syntax is on purpose: so `console`, the loggers of `@std/log`,
  * LogTape and pino fit without a cast. Each call passes one line of text that begins with its scope in square
@@ -51,9 +53,7 @@ export const stderrLogger: Logger = {
 
 function writeLine(level: string, message: string, details: readonly unknown[]): void {
   const facts = details.map((detail) => ` ${toText(detail)}`).join("");
-  // On all three runtimes `console.error` goes to stderr, whatever stands guard over stdout.
-  // deno-lint-ignore no-console -- see above
-  console.error(`${level}: ${message}${facts}`.replaceAll(/[\r\n]+/g, " "));
+  writeStderrLine(`${level}: ${message}${facts}`.replaceAll(/[\r\n]+/g, " "));
 }
 
 function toText(detail: unknown): string {

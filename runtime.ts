@@ -127,7 +127,7 @@ export interface RuntimeAdapter {
   openStdio(options?: OpenStdioOptions): OwnStdio;
   /** Sends to stderr, from now on, what code in this process writes to stdout by `console` or the runtime's own means. Returns what undoes it. */
   guardStdout(): () => void;
-  /** Writes text to this process's stderr. */
+  /** Writes text to this process's stderr, in order and without waiting for its reader: what that does not take is dropped at last. */
   writeStderr(text: string): void;
   /** This process's environment, as far as it may be read; a name that is given alone needs less permission. */
   env(names?: readonly string[]): Record<string, string>;

@@ -40,6 +40,7 @@
 import type { SpawnOptions } from "./client_options.ts";
 import { resolveConnection, resolveGraces, resolveLaunch, resolveSurroundings } from "./client_settings.ts";
 import { detectRuntime } from "./internal/runtime/detect.ts";
+import { guardStdoutNow } from "./internal/runtime/guard_now.ts";
 import { ProcessWire, type ProcessWireSettings } from "./internal/sdk/process_wire.ts";
 import { ServerWire } from "./internal/sdk/server_wire.ts";
 import { TransportLife } from "./internal/sdk/transport_life.ts";
@@ -147,9 +148,9 @@ export class StdioServerTransport {
 
   async #openStdio(): Promise<ByteStreams> {
     const { guardStdout = true } = this.#options;
+    // In the very call of `start`, and for as long as the process: stdout belongs to messages also when the client has gone.
+    if (guardStdout) guardStdoutNow(this.#options.runtime);
     const runtime = this.#options.runtime ?? await detectRuntime();
-    // It lasts as long as the process: stdout belongs to messages also when the client has gone.
-    if (guardStdout) runtime.guardStdout();
     return runtime.openStdio({ exclusive: guardStdout });
   }
 }

@@ -32,6 +32,7 @@ import type { Connection } from "./connection.ts";
 import { checkPositiveInteger, withoutUndefined } from "./internal/options.ts";
 import { serveProcess } from "./internal/process/serve_process.ts";
 import { detectRuntime } from "./internal/runtime/detect.ts";
+import { guardStdoutNow } from "./internal/runtime/guard_now.ts";
 import type { SdkServer, SdkServerFactory, SdkTransport } from "./internal/sdk/sdk_shapes.ts";
 import { Definitions } from "./internal/server/definitions.ts";
 import { checkPublication } from "./internal/server/listen_stream.ts";
@@ -261,6 +262,8 @@ export async function serve<Schemas extends ToolSchemas>(
 ): Promise<ServerEnd> {
   if (typeof target === "function") return await serveFactory(target, options);
   const given: ServeOptions = target instanceof Server ? options : { ...target as object, ...options };
+  // Before anything else, and so in the very call: what a program prints next to it must not reach stdout.
+  if (given.guardStdout ?? true) guardStdoutNow(given.runtime);
   // It is loaded while the server is made.
   const runtime = given.runtime ?? detectRuntime();
   const server = target instanceof Server ? target : new Server(target);
@@ -271,6 +274,7 @@ export async function serve<Schemas extends ToolSchemas>(
 }
 
 async function serveFactory(factory: SdkServerFactory, options: SdkServeOptions): Promise<ServerEnd> {
+  if (options.guardStdout ?? true) guardStdoutNow(options.runtime);
   const settings = resolveBasics(options);
   const { serveSdk } = await import("./internal/sdk/serve_sdk.ts");
   const runtime = options.runtime ?? await detectRuntime();

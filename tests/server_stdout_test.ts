@@ -5,7 +5,7 @@ import { spawn } from "../client.ts";
 import { runtimeName } from "../internal/runtime/detect.ts";
 import { silentLogger } from "../logger.ts";
 import { Script } from "./_scripted_server.ts";
-import { call, SLOW, textOf } from "./server_helpers.ts";
+import { call, legacy, SLOW, textOf } from "./server_helpers.ts";
 import { commandOf, startProcess } from "./server_processes.ts";
 
 test(
@@ -149,3 +149,22 @@ test(
     assert.equal(server.stderr, "");
   },
 );
+
+for (const way of ["options", "server", "factory", "transport"]) {
+  test(
+    `What is printed in the turn of serve(), which nobody waits for, goes to stderr: ${way} (V14, XC17)`,
+    SLOW,
+    async (t) => {
+      const server = startProcess(t, "tests/fixtures/server_unawaited", { args: [way] });
+      server.send(legacy(1, "ping"));
+      assert.deepEqual((await server.response(1)).result, {});
+      server.end();
+      assert.equal((await server.exited).code, 0);
+      assert.equal(server.transcript.messages.length, 1);
+      assert.equal(server.transcript.rest, "");
+      for (const stray of ["console.log", "console.error", "process.stdout"]) {
+        assert.ok(server.stderr.includes(`stray: ${stray}\n`), server.stderr);
+      }
+    },
+  );
+}

@@ -10,7 +10,7 @@ const SIGNAL_EXIT_CODES: Readonly<Record<Signal, number>> = {
   SIGTERM: 143,
 };
 
-/** Who ends a process by a signal has little patience. */
+/** Whoever ends a process by a signal has little patience. */
 const SIGNAL_LINGER_MS = 500;
 
 /** Why a process ends its server. */
@@ -41,13 +41,12 @@ export interface ServeProcessSettings<End> {
   readonly clock: Clock;
 }
 
-/** Gives this process's stdin and stdout to a server and sees it to its end (rules V14, V15). */
+/** Gives this process's stdin and stdout, which the caller has guarded, to a server and sees it to its end (rules V14, V15). */
 export async function serveProcess<End extends { readonly reason: string }>(
   server: Servable<End>,
   settings: ServeProcessSettings<End>,
 ): Promise<End> {
   const { runtime, clock } = settings;
-  if (settings.guardStdout) runtime.guardStdout();
   const stdio = runtime.openStdio({ exclusive: settings.guardStdout });
   const watch = watchErrors(server, settings);
   const undo = [

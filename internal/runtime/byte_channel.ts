@@ -1,6 +1,7 @@
 /**
- * Both directions of a connection as bytes, for who takes all that comes and writes all that goes. Where a stream is one of
- * ours, what is behind it is used directly: that passes a machinery by which costs as much as the rest of a short exchange.
+ * Both directions of a connection as bytes, for a caller that reads all of the input and makes all of the output. Where a
+ * stream is one of ours, what is behind it is used directly: the machinery of Web Streams costs as much as all the rest of
+ * a short exchange.
  */
 
 import type { ByteStreams, OwnStdio } from "../../runtime.ts";
@@ -22,7 +23,7 @@ export interface ByteInput {
   cancel(reason?: unknown): Promise<void>;
 }
 
-/** Bytes as they go out. Who writes waits for one write before the next. */
+/** Bytes as they go out. The caller waits for one write before it begins the next. */
 export interface ByteOutput {
   /** Settles when the bytes are taken, or cannot be. */
   write(bytes: Uint8Array): Promise<void>;

@@ -1,6 +1,7 @@
 /** The one place that asks which runtime this is. */
 
 import type { RuntimeAdapter } from "../../runtime.ts";
+import { writeLinesBy } from "../stderr_line.ts";
 
 /** A runtime there is an adapter for. */
 export type RuntimeName = "deno" | "bun" | "node";
@@ -20,9 +21,12 @@ export function runtimeName(): RuntimeName {
 
 let detected: Promise<RuntimeAdapter> | undefined;
 
-/** The adapter for this runtime: one per process, loaded at first use, and only that one. */
+/** The adapter for this runtime: one per process, loaded at first use, and only that one. Our own lines go by it then. */
 export function detectRuntime(): Promise<RuntimeAdapter> {
-  return detected ??= loadAdapter();
+  return detected ??= loadAdapter().then((adapter) => {
+    writeLinesBy((text) => adapter.writeStderr(text));
+    return adapter;
+  });
 }
 
 async function loadAdapter(): Promise<RuntimeAdapter> {

@@ -1,13 +1,15 @@
-/** The guard of stdout without an adapter: synchronous, since a module that waits lets the next import go first. */
+/** The guard of stdout without an adapter, which takes turns to load: what a program prints in the meantime is caught too. */
 
-import { divertStdout as divertOnBun } from "./bun/stdout_guard.ts";
-import { divertStdout as divertOnDeno } from "./deno/stdout_guard.ts";
+import type { RuntimeAdapter } from "../../runtime.ts";
+import { stdoutGuard as bun } from "./bun/stdout_guard.ts";
+import { stdoutGuard as deno } from "./deno/stdout_guard.ts";
 import { runtimeName } from "./detect.ts";
-import { divertStdout as divertOnNode } from "./node/stdout_guard.ts";
+import { stdoutGuard as node } from "./node/stdout_guard.ts";
 
-const DIVERT = { bun: divertOnBun, deno: divertOnDeno, node: divertOnNode } as const;
+const GUARDS = { bun, deno, node } as const;
 
-/** Sends to stderr, for the life of this process, what goes to stdout. A guard that is set later changes nothing. */
-export function guardStdoutNow(): void {
-  DIVERT[runtimeName()]();
+/** Sends to stderr, from this very call and for the life of this process, what goes to stdout. */
+export function guardStdoutNow(runtime?: Pick<RuntimeAdapter, "guardStdout">): void {
+  if (runtime === undefined) GUARDS[runtimeName()].hold();
+  else runtime.guardStdout();
 }

@@ -38,7 +38,7 @@ for (const first of ["guard", "stdio"]) {
         const guarded = (count - 1) / 2;
         // Two of the means write to stderr anyway, and on some runtimes the trace does.
         const onStderr = numbersOf("line", stderr);
-        assert.deepEqual(onStderr.slice(0, guarded + 1), upTo(guarded + 1));
+        assert.deepEqual(onStderr.filter((line) => line <= guarded + 1), upTo(guarded + 1));
         const onStdout = numbersOf("line", stdout);
         assert.deepEqual([...onStderr, ...onStdout].sort((a, b) => a - b), upTo(count));
         assert.ok(onStdout.length >= guarded - 3, stdout);
@@ -54,7 +54,7 @@ const FRAMES = "frame 1\nframe 2\nframe 3\nframe read for the server\n";
 
 for (const way of ["the pipes of this runtime", "true pipes"]) {
   test(
-    `openStdio({ exclusive: true }) keeps native code and children off the wire, with ${way} (V14, B40)`,
+    `openStdio({ exclusive: true }) keeps native code and children off the channel, with ${way} (V14, B40)`,
     SLOW,
     async (t) => {
       const { stdout, stderr } = await runWire(t, way, "ignore");
@@ -84,8 +84,8 @@ test(
 );
 
 test(
-  "openStdio({ exclusive: true }) lets the client see the end of the wire though a child lives on (V14)",
-  { ...SLOW, skip: name === "deno" ? "Deno cannot take the wire away: see the README" : false },
+  "openStdio({ exclusive: true }) lets the client see the end of the channel though a child lives on (V14)",
+  { ...SLOW, skip: name === "deno" ? "Deno cannot take the channel away: see the README" : false },
   async (t) => {
     const script = `"$@" | cat; echo "the end"`;
     const own = program("own_wire.ts", ["ignore", "holder"]);
@@ -98,7 +98,7 @@ test(
 );
 
 test(
-  "openStdio({ exclusive: true }) leaves the wire where a program that is run again looks for it (V14)",
+  "openStdio({ exclusive: true }) leaves the channel where a program that is run again looks for it (V14)",
   { ...SLOW, skip: name === "bun" ? false : "only Bun runs a program again in the same process" },
   async (t) => {
     for (const flag of ["--watch", "--hot"]) {
@@ -110,7 +110,7 @@ test(
   },
 );
 
-/** Whether the wire can be taken away from descriptor 1. */
+/** Whether the channel can be taken away from descriptor 1. */
 function isCovered(way: string): boolean {
   return name === "bun" || name === "node" && process.platform === "linux" && way === "true pipes";
 }

@@ -12,9 +12,9 @@ import type {
 import { takeDescriptors } from "./descriptors.ts";
 import { LazyStdio } from "../byte_channel.ts";
 import { Bun, bunProcess } from "./namespace.ts";
-import { ownStdin, ownStdout, writeToStderr } from "./stdio.ts";
-import { divertStdout } from "./stdout_guard.ts";
-import { Shared } from "../shared.ts";
+import { writeToStderr } from "./stderr.ts";
+import { ownStdin, ownStdout } from "./stdio.ts";
+import { stdoutGuard } from "./stdout_guard.ts";
 import { listenToSignals, ProcessEndWatch } from "../node_api/process_end.ts";
 import { listenToUncaught } from "../node_api/uncaught.ts";
 
@@ -23,7 +23,6 @@ export class BunRuntime implements RuntimeAdapter {
   readonly name: string = `bun ${Bun.version}`;
   readonly os: "posix" | "windows" = bunProcess().platform === "win32" ? "windows" : "posix";
   readonly pid: number = bunProcess().pid;
-  readonly #guard = new Shared(divertStdout);
   readonly #processEnd = new ProcessEndWatch(bunProcess());
   #stdioOpened = false;
 
@@ -40,7 +39,7 @@ export class BunRuntime implements RuntimeAdapter {
   }
 
   guardStdout(): () => void {
-    return this.#guard.hold();
+    return stdoutGuard.hold();
   }
 
   writeStderr(text: string): void {

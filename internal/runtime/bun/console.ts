@@ -1,24 +1,26 @@
-/** Bun's console, whose methods print by native calls: each that prints to stdout is given one that prints to stderr. */
+/**
+ * Bun's console, whose methods print by native calls, to stdout or to stderr, and wait for the reader: each is given one that
+ * prints to stderr and does not wait.
+ */
 
-import { Bun, bunProcess } from "./namespace.ts";
-import { writeToStderr } from "./stdio.ts";
 import { divert } from "../divert.ts";
+import { formatValues, inspectValue } from "./console_format.ts";
+import { Bun } from "./namespace.ts";
+import { writeToStderr } from "./stderr.ts";
 
 type Print = (...values: unknown[]) => void;
 
-/** Diverts the methods; returns what undoes each. `timeLog` and `timeEnd` print to stderr anyway. */
+/** Diverts the methods; returns what undoes each. */
 export function divertConsole(): (() => void)[] {
   const console = globalThis.console as unknown as Record<string, Print>;
-  const error = (console.error as Print).bind(console);
   const counts = new Map<string, number>();
+  const starts = new Map<string, number>();
   // Bun's own groups cannot be used: opening one prints at least an empty line to stdout.
   let depth = 0;
 
   const print: Print = (...values) => {
-    // Without values Bun's `console.error` prints its line feed to stdout.
-    if (values.length === 0) return writeToStderr("\n");
-    if (depth === 0) return error(...values);
-    writeToStderr(formatted(values).replaceAll(/^/gm, "  ".repeat(depth)) + "\n");
+    const text = formatValues(values);
+    writeToStderr((depth === 0 ? text : text.replaceAll(/^/gm, "  ".repeat(depth))) + "\n");
   };
   const count = (label: unknown = "default"): void => {
     const name = String(label);
@@ -40,13 +42,18 @@ export function divertConsole(): (() => void)[] {
     print(stack.split("\n").slice(2).join("\n"));
   };
 
+  const timeLog = (label: unknown = "default", ...values: unknown[]): void => {
+    const start = starts.get(String(label));
+    if (start !== undefined) print(`[${(performance.now() - start).toFixed(2)}ms] ${label}`, ...values);
+  };
+
   const methods: Record<string, Print> = {
     log: print,
     info: print,
     debug: print,
     warn: print,
     error: print,
-    dir: (value, options) => options === undefined ? print(value) : print(Bun.inspect(value, options)),
+    dir: (value, options) => print(inspectValue(value, options as object)),
     dirxml: print,
     table,
     trace,
@@ -54,18 +61,17 @@ export function divertConsole(): (() => void)[] {
     countReset: (label = "default") => void counts.delete(String(label)),
     group,
     groupCollapsed: group,
+    assert: (condition, ...values) => {
+      if (!condition) print(...values.length === 0 ? ["Assertion failed"] : values);
+    },
+    time: (label = "default") => void starts.set(String(label), performance.now()),
+    timeLog,
+    timeEnd: (label = "default") => {
+      timeLog(label);
+      starts.delete(String(label));
+    },
     groupEnd: () => void (depth = Math.max(0, depth - 1)),
     write: (...data) => data.forEach((each) => writeToStderr(each as string | Uint8Array)),
   };
   return Object.entries(methods).map(([name, method]) => divert(console, name, method));
-}
-
-/** As Bun prints values; `%s` and its like are left to the Node layer, which is loaded for them. */
-function formatted(values: readonly unknown[]): string {
-  const [first, ...rest] = values;
-  if (typeof first === "string" && rest.length > 0 && first.includes("%")) {
-    const { format } = bunProcess().getBuiltinModule("node:util") as typeof import("node:util");
-    return format(first, ...rest);
-  }
-  return values.map((value) => typeof value === "string" ? value : Bun.inspect(value)).join(" ");
 }

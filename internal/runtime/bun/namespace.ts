@@ -58,6 +58,8 @@ export interface BunNamespace {
   readonly inspect: ((value: unknown, options?: unknown) => string) & {
     table(data: unknown, columns?: unknown): string;
   };
+  /** Whether it prints in colours. */
+  readonly enableANSIColors: boolean;
   file(path: string | number, ...rest: unknown[]): BunFile;
   write(target: unknown, data: unknown, ...rest: unknown[]): Promise<number>;
   spawn(options: BunSpawnOptions): BunSubprocess;

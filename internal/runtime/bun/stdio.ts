@@ -1,6 +1,6 @@
 /** This process's standard streams on Bun. */
 
-import { Bun, type BunFile, bunProcess, type FileSink } from "./namespace.ts";
+import { Bun, type BunFile, type FileSink } from "./namespace.ts";
 import type { ByteSink, ByteSource } from "../byte_streams.ts";
 
 /** Own stdin, or what has become of it. Bun's stream is made at the first read, until then the bytes wait in the pipe. */
@@ -44,21 +44,4 @@ export async function writeAll(sink: FileSink, bytes: Uint8Array): Promise<void>
   const written = sink.write(bytes);
   if (typeof written !== "number") await written;
   await sink.flush();
-}
-
-/**
- * Writes to stderr at once, in order with `console.error`; nobody can be told if that fails. A sink would make
- * descriptor 2 non-blocking, also for other processes that have it.
- */
-export function writeToStderr(data: string | Uint8Array): void {
-  const { writeSync } = bunProcess().getBuiltinModule("node:fs") as typeof import("node:fs");
-  for (let rest = typeof data === "string" ? new TextEncoder().encode(data) : data; rest.length > 0;) {
-    try {
-      rest = rest.subarray(writeSync(2, rest));
-    } catch (error) {
-      // Somebody has made it non-blocking, and its reader is slow; any other error means that it has no reader.
-      if ((error as { code?: unknown }).code !== "EAGAIN") return;
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
-    }
-  }
 }

@@ -1,14 +1,19 @@
 /** Keeps code in this process from writing to stdout by Bun's own means. */
 
-import { Bun, type BunFile, bunProcess, type FileSink, isMade } from "./namespace.ts";
-import { writeToStderr } from "./stdio.ts";
-import { divertConsole } from "./console.ts";
 import { divert } from "../divert.ts";
+import { Shared } from "../shared.ts";
+import { writeLikeStream, writtenBytes } from "../node_api/written_data.ts";
+import { divertConsole } from "./console.ts";
+import { Bun, type BunFile, bunProcess, type FileSink, isMade } from "./namespace.ts";
+import { writeToStderr } from "./stderr.ts";
 
 type Undo = () => void;
 
+/** The guard of this process. */
+export const stdoutGuard: Shared = new Shared(divertStdout);
+
 /** Sends to stderr what `console`, `process.stdout` and Bun's files for descriptor 1 are given. */
-export function divertStdout(): Undo {
+function divertStdout(): Undo {
   const undo = [...divertConsole(), ...divertBunStdout(), ...divertProcessStdout()];
   return () => undo.forEach((each) => each());
 }
@@ -20,7 +25,9 @@ function divertBunStdout(): Undo[] {
   const guarded = new WeakSet<object>([Bun.stdout]);
 
   const writeFile = (stdout: unknown, args: unknown[]): unknown =>
-    Reflect.apply(prototype.write, active ? Bun.stderr : stdout, args);
+    active && isData(args[0])
+      ? Promise.resolve(writeData(args[0]))
+      : Reflect.apply(prototype.write, active ? Bun.stderr : stdout, args);
   // A true one for stdout, so that it is good when the guard is gone.
   const openSink = (stdout: unknown, args: unknown[]): FileSink => {
     const sink: FileSink = Reflect.apply(prototype.writer, stdout, args);
@@ -41,6 +48,7 @@ function divertBunStdout(): Undo[] {
     }),
     divert(Bun, "write", (target, ...rest) => {
       const isStdout = target === 1 || guarded.has(Object(target));
+      if (isStdout && isData(rest[0])) return Promise.resolve(writeData(rest[0]));
       return Reflect.apply(write, Bun, [isStdout ? Bun.stderr : target, ...rest]);
     }),
   ];
@@ -58,23 +66,16 @@ function define<T extends object>(target: T, name: string, method: (...args: unk
 function divertProcessStdout(): Undo[] {
   const process = bunProcess();
   if (!isMade(process, "stdout")) return [];
-  return [divert(process.stdout, "write", (data, ...rest) => {
-    const encoding = typeof rest[0] === "string" ? rest[0] as BufferEncoding : "utf8";
-    const { Buffer } = process.getBuiltinModule("node:buffer") as typeof import("node:buffer");
-    writeData(typeof data === "string" ? Buffer.from(data, encoding) : data);
-    const callback = rest.at(-1);
-    if (typeof callback === "function") queueMicrotask(() => callback(null));
-    return true;
-  })];
+  return [divert(process.stdout, "write", (...args) => writeLikeStream(args, writeToStderr))];
 }
 
-/** Writes what a sink or a stream may be given. */
 function writeData(data: unknown): number {
-  const bytes = typeof data === "string"
-    ? new TextEncoder().encode(data)
-    : ArrayBuffer.isView(data)
-    ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
-    : new Uint8Array(data as ArrayBuffer);
+  const bytes = writtenBytes(data);
   writeToStderr(bytes);
   return bytes.length;
+}
+
+/** Whether it can be written at once; a file or a response has to be read first. */
+function isData(data: unknown): boolean {
+  return typeof data === "string" || ArrayBuffer.isView(data) || data instanceof ArrayBuffer;
 }

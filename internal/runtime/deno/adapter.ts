@@ -13,9 +13,9 @@ import { DenoErrorCatcher } from "./errors.ts";
 import { DenoProcessEndWatch } from "./process_end.ts";
 import { Deno, denoInternals, isGranted } from "./namespace.ts";
 import { listenToSignals } from "./signals.ts";
-import { ownStdin, ownStdout, writeToStderr } from "./stdio.ts";
-import { divertStdout } from "./stdout_guard.ts";
-import { Shared } from "../shared.ts";
+import { writeToStderr } from "./stderr.ts";
+import { ownStdin, ownStdout } from "./stdio.ts";
+import { stdoutGuard } from "./stdout_guard.ts";
 import { countWords } from "../count_words.ts";
 import type { PathProbe } from "../spawn_failure.ts";
 
@@ -24,7 +24,6 @@ export class DenoRuntime implements RuntimeAdapter {
   readonly name: string = `deno ${Deno.version.deno}`;
   readonly os: "posix" | "windows" = Deno.build.os === "windows" ? "windows" : "posix";
   readonly pid: number = Deno.pid;
-  readonly #guard = new Shared(divertStdout);
   readonly #errors = new DenoErrorCatcher();
   readonly #processEnd = new DenoProcessEndWatch(this.#errors);
   #stdioOpened = false;
@@ -41,7 +40,7 @@ export class DenoRuntime implements RuntimeAdapter {
   }
 
   guardStdout(): () => void {
-    return this.#guard.hold();
+    return stdoutGuard.hold();
   }
 
   writeStderr(text: string): void {

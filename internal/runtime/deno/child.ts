@@ -4,12 +4,11 @@ import type { ProcessError } from "../../../errors.ts";
 import type { ChildHandle, ExitStatus, Signal, SignalOutcome, SpawnCommand } from "../../../runtime.ts";
 import { type ByteSink, type ByteSource, readableFrom, writableTo } from "../byte_streams.ts";
 import { Deno, type DenoChildProcess, isGranted } from "./namespace.ts";
+import { ReusedBuffer } from "./reused_buffer.ts";
 import { isGone, isGroupAlive, signalGroup, taskkill } from "../signal_target.ts";
 import { checkCommand, type PathProbe, processError, spawnFailure } from "../spawn_failure.ts";
 
 const WINDOWS = Deno.build.os === "windows";
-const CHUNK_BYTES = 65_536;
-const MOSTLY_FULL_BYTES = 49_152;
 
 /** Starts a process. */
 export async function spawnOnDeno(command: SpawnCommand, probe: PathProbe): Promise<ChildHandle> {
@@ -134,18 +133,13 @@ class DenoChild implements ChildHandle {
   }
 }
 
-/** Reads into one buffer and hands out copies: a short chunk must not keep 64 KiB alive. */
 function sourceOf(stream: ReadableStream<Uint8Array>): ByteSource {
   const reader = stream.getReader({ mode: "byob" });
-  let buffer: Uint8Array<ArrayBuffer> | undefined;
+  const buffer = new ReusedBuffer();
   return {
     async read() {
-      const { value } = await reader.read(buffer ?? new Uint8Array(CHUNK_BYTES));
-      if (value === undefined || value.length === 0) return null;
-      // The buffer has been handed back; where most of it is filled it is given away instead of copied.
-      const isMostlyFull = value.length >= MOSTLY_FULL_BYTES;
-      buffer = isMostlyFull ? undefined : new Uint8Array(value.buffer);
-      return isMostlyFull ? value : value.slice();
+      const { value } = await reader.read(buffer.lend());
+      return value === undefined || value.length === 0 ? null : buffer.take(value);
     },
     close: () => reader.cancel(),
   };

@@ -47,7 +47,7 @@ export interface DenoNamespace {
   readonly permissions: { querySync(permission: DenoPermission): { readonly state: string } };
   readonly stdin: { read(buffer: Uint8Array): Promise<number | null>; close(): void };
   readonly stdout: DenoStdout;
-  readonly stderr: { writeSync(bytes: Uint8Array): number };
+  readonly stderr: DenoStdout & { isTerminal(): boolean };
   readonly Command: new (command: string, options: DenoCommandOptions) => { spawn(): DenoChildProcess };
   readonly internal: symbol;
   kill(pid: number, signal: string | number): void;

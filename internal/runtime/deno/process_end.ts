@@ -13,6 +13,7 @@ import type { Signal } from "../../../runtime.ts";
 import { type DenoErrorCatcher, type DenoErrorEvent, globalEvents } from "./errors.ts";
 import { Deno, denoInternals } from "./namespace.ts";
 import { listenToSignals } from "./signals.ts";
+import { writeLastToStderr } from "./stderr.ts";
 
 /** The signals that end a process which does not handle them. */
 const ENDING_SIGNALS: readonly Signal[] = ["SIGTERM", "SIGHUP", "SIGINT"];
@@ -104,6 +105,7 @@ function onSignal(signal: Signal): void {
   const after = countSignalResources();
   if (before === undefined || after === undefined || after < before) {
     for (const copy of all) copy.run();
+    writeLastToStderr();
     return Deno.kill(Deno.pid, signal);
   }
   // Not at once: Deno is going through its set of listeners, and one that is added comes up again.

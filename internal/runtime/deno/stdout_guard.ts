@@ -1,16 +1,23 @@
 /** Keeps code in this process from writing to stdout by Deno's own means. */
 
 import { divert } from "../divert.ts";
+import { Shared } from "../shared.ts";
 import { Deno, denoInternals } from "./namespace.ts";
-import { writeAllToStderr, writeToStderr } from "./stdio.ts";
+import { writeToStderr } from "./stderr.ts";
+
+/** The guard of this process. */
+export const stdoutGuard: Shared = new Shared(divertStdout);
 
 /**
  * Sends to stderr what `console` and `Deno.stdout` are given. `process.stdout` of Deno's Node layer, whether it is
  * loaded yet or not, writes by `Deno.stdout.writeSync`, so it is covered and need not be loaded here.
  */
-export function divertStdout(): () => void {
+function divertStdout(): () => void {
   const { stdout } = Deno;
-  const toStderr = (bytes: unknown): number => writeAllToStderr(bytes as Uint8Array);
+  const toStderr = (bytes: unknown): number => {
+    writeToStderr(bytes as Uint8Array);
+    return (bytes as Uint8Array).length;
+  };
   const undo = [
     ...divertConsole(),
     divert(stdout, "write", (bytes) => new Promise((resolve) => resolve(toStderr(bytes)))),
@@ -35,7 +42,7 @@ function divertConsole(): (() => void)[] {
   if (Console === undefined) return divertConsoleToError(console);
   type Methods = Record<string, ((...args: unknown[]) => unknown) | undefined>;
   let stderrConsole: Methods | undefined;
-  const open = (): Methods => stderrConsole ??= new Console((text) => void writeToStderr(text)) as Methods;
+  const open = (): Methods => stderrConsole ??= new Console((text) => writeToStderr(text)) as Methods;
   return Object.keys(console)
     .filter((name) => typeof console[name] === "function")
     .map((name) => divert(console, name, (...args) => open()[name]?.(...args)));

@@ -11,12 +11,12 @@ import type {
   SpawnCommand,
 } from "../../../runtime.ts";
 import { LazyStdio } from "../byte_channel.ts";
-import { Shared } from "../shared.ts";
 import { listenToSignals, ProcessEndWatch } from "../node_api/process_end.ts";
 import { countWords } from "../count_words.ts";
 import { takeStdout } from "./descriptors.ts";
-import { ownStdin, ownStdout, writeToStderr } from "./stdio.ts";
-import { divertStdout } from "./stdout_guard.ts";
+import { writeToStderr } from "./stderr.ts";
+import { ownStdin, ownStdout } from "./stdio.ts";
+import { stdoutGuard } from "./stdout_guard.ts";
 import { listenToUncaught } from "../node_api/uncaught.ts";
 
 // Not imported: `node:process` reads all of its properties for its exports, and with them makes the standard streams,
@@ -28,7 +28,6 @@ export class NodeRuntime implements RuntimeAdapter {
   readonly name: string = `node ${process.versions.node}`;
   readonly os: "posix" | "windows" = process.platform === "win32" ? "windows" : "posix";
   readonly pid: number = process.pid;
-  readonly #guard = new Shared(divertStdout);
   readonly #processEnd = new ProcessEndWatch(process);
   #stdioOpened = false;
 
@@ -45,7 +44,7 @@ export class NodeRuntime implements RuntimeAdapter {
   }
 
   guardStdout(): () => void {
-    return this.#guard.hold();
+    return stdoutGuard.hold();
   }
 
   writeStderr(text: string): void {

@@ -1,5 +1,5 @@
 /**
- * Takes the wire away from descriptor 1 on Node, which can neither duplicate a descriptor nor choose its number. But
+ * Takes the protocol channel away from descriptor 1 on Node, which can neither duplicate a descriptor nor choose its number. But
  * Linux opens the pipe behind a descriptor a second time, and what is opened gets the lowest free number. A socket
  * cannot be opened so, and sockets are what a client on Node or Bun starts its servers with. Stdin stays where it is:
  * `process.stdin` reads it, and others may already have that stream.
@@ -32,14 +32,14 @@ export function takeStdout(): Socket | undefined {
     const target = stderrAgain(fs);
     if (target === undefined || !isPipe(fs, 1)) return undefined;
     const fd = fs.openSync(pathOf(1), fs.constants.O_WRONLY | fs.constants.O_NONBLOCK);
-    const wire = new net.Socket({ fd, readable: false, writable: true });
+    const channel = new net.Socket({ fd, readable: false, writable: true });
     try {
       lead(fs, 1, target);
     } catch (error) {
-      wire.destroy();
+      channel.destroy();
       throw error;
     }
-    return wire;
+    return channel;
   } catch {
     // There is no /proc, or it may not be used, or nobody reads the pipe.
     return undefined;

@@ -3,11 +3,7 @@
 import type { Writable } from "node:stream";
 import type { ByteSink, ByteSource } from "../byte_streams.ts";
 import { sourceOf } from "../node_api/streams.ts";
-
-/** Looked up when it is used: this file is also loaded elsewhere, where to touch `process` would load the Node layer. */
-export function nodeProcess(): NodeJS.Process {
-  return (globalThis as unknown as { process: NodeJS.Process }).process;
-}
+import { nodeProcess, surviveErrors } from "./process.ts";
 
 /** Own stdin. Node's stream is made at the first read, until then the bytes wait in the pipe. */
 export function ownStdin(): ByteSource {
@@ -31,17 +27,3 @@ export function ownStdout(stdout: Writable = nodeProcess().stdout): ByteSink {
     abort() {},
   };
 }
-
-/** Writes text to stderr; nobody can be told if that fails. */
-export function writeToStderr(text: string): void {
-  const { stderr } = nodeProcess();
-  surviveErrors(stderr);
-  stderr.write(text);
-}
-
-/** A broken pipe is emitted for each write, also one whose callback was told, and without a listener ends the process. */
-export function surviveErrors(stream: Writable): void {
-  if (!stream.listeners("error").includes(ignore)) stream.on("error", ignore);
-}
-
-function ignore(): void {}

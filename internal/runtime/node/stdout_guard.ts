@@ -1,23 +1,23 @@
 /** Keeps code in this process from writing to stdout by Node's own means. */
 
 import { divert } from "../divert.ts";
-import { nodeProcess, surviveErrors } from "./stdio.ts";
+import { Shared } from "../shared.ts";
+import { writeLikeStream } from "../node_api/written_data.ts";
+import { writeToStderr } from "./stderr.ts";
+import { nodeProcess } from "./process.ts";
+
+/** The guard of this process. */
+export const stdoutGuard: Shared = new Shared(divertStdout);
 
 /** Sends to stderr what is written to `process.stdout`. `console` writes there too, and looks `write` up each time. */
-export function divertStdout(): () => void {
+function divertStdout(): () => void {
   const { stdout } = nodeProcess();
-  const toStderr = (...args: unknown[]): unknown => {
-    const { stderr } = nodeProcess();
-    surviveErrors(stderr);
-    return Reflect.apply(stderr.write, stderr, args);
-  };
   const undo = [
-    divert(stdout, "write", toStderr),
+    divert(stdout, "write", (...args) => writeLikeStream(args, writeToStderr)),
     divert(stdout, "end", (...args) => {
       const [text] = args;
-      if (text === undefined || text === null || typeof text === "function") {
-        toStderr("", text ?? args.at(-1));
-      } else toStderr(...args);
+      const isText = text !== undefined && text !== null && typeof text !== "function";
+      writeLikeStream(isText ? args : ["", args.at(-1)], writeToStderr);
       return stdout;
     }),
   ];

@@ -1,0 +1,74 @@
+/** Writing to stderr on Deno. */
+
+import { LAST_WRITE_MS, type StderrDevice, StderrQueue } from "../stderr_queue.ts";
+import { globalEvents } from "./errors.ts";
+import { Deno } from "./namespace.ts";
+
+interface WorkerGlobal {
+  readonly Worker: new (script: string, options: { type: "module" }) => { postMessage(data: unknown): void };
+}
+
+/** In the worker: takes bytes behind a flag, writes them, and raises the flag. No bytes also wait for those before them. */
+const LAST_WRITER = `onmessage = ({ data }) => {
+  let rest = new Uint8Array(data, 4).slice();
+  do rest = rest.subarray(Deno.stderr.writeSync(rest)); while (rest.length > 0);
+  const flag = new Int32Array(data, 0, 1);
+  Atomics.store(flag, 0, 1);
+  Atomics.notify(flag, 0);
+};`;
+
+let queue: StderrQueue | undefined;
+
+/** Writes text or bytes to stderr, without waiting for its reader; nobody can be told if that fails. */
+export function writeToStderr(data: string | Uint8Array): void {
+  queue ??= openQueue();
+  queue.write(data);
+}
+
+/** Writes what it can of what is left, before a signal ends this process. */
+export function writeLastToStderr(): void {
+  queue?.writeLast();
+}
+
+function openQueue(): StderrQueue {
+  const opened = new StderrQueue(openDevice());
+  globalEvents.addEventListener("unload", () => opened.end());
+  // An error that nobody catches ends Deno without that.
+  for (const type of ["error", "unhandledrejection"]) {
+    globalEvents.addEventListener(type, (event) => {
+      if (!event.defaultPrevented) opened.writeLast();
+    });
+  }
+  return opened;
+}
+
+/** Deno does not say whether a pipe has room, so that bytes for one are written by another thread. */
+function openDevice(): StderrDevice {
+  // A terminal is read, and a person expects what is printed at once.
+  const isTerminal = Deno.stderr.isTerminal();
+  return {
+    write: (bytes) => isTerminal ? Deno.stderr.writeSync(bytes) : writeAll(bytes),
+    writeLast: writeByWorker,
+  };
+}
+
+async function writeAll(bytes: Uint8Array): Promise<void> {
+  for (let rest = bytes; rest.length > 0;) rest = rest.subarray(await Deno.stderr.write(rest));
+}
+
+/**
+ * Deno's own thread takes nothing new before the next turn, and there is none. A worker is there in 20 ms, and waits for the
+ * write that is under way.
+ */
+function writeByWorker(bytes: Uint8Array): void {
+  const shared = new SharedArrayBuffer(4 + bytes.length);
+  new Uint8Array(shared, 4).set(bytes);
+  try {
+    const { Worker } = globalThis as unknown as WorkerGlobal;
+    const script = `data:text/javascript,${encodeURIComponent(LAST_WRITER)}`;
+    new Worker(script, { type: "module" }).postMessage(shared);
+    Atomics.wait(new Int32Array(shared, 0, 1), 0, 0, LAST_WRITE_MS);
+  } catch {
+    // No worker can be had, so that these lines are lost with the process.
+  }
+}

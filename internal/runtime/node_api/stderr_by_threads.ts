@@ -1,0 +1,41 @@
+/** Writing to stderr where nothing says whether it has room: another thread waits in place of this one. */
+
+import type { StderrDevice } from "../stderr_queue.ts";
+
+/** What is used of `process`. */
+export interface BuiltinModules {
+  getBuiltinModule(name: string): unknown;
+}
+
+/** A write that takes longer has no reader. */
+const STUCK_MS = 200;
+/** After so many milliseconds a descriptor that was made non-blocking is tried again. */
+const RETRY_MS = 20;
+
+/** A device that writes by the threads of the runtime. */
+export function writeByThreads(process: BuiltinModules): StderrDevice {
+  const { write, writeSync } = process.getBuiltinModule("node:fs") as typeof import("node:fs");
+  let writingSince: number | undefined;
+  const writeAll = (bytes: Uint8Array, done: () => void): void =>
+    write(2, bytes, (error, written) => {
+      if (error?.code === "EAGAIN") return void setTimeout(() => writeAll(bytes, done), RETRY_MS).unref();
+      // After any other error there is nobody left to write for.
+      if (error || written === bytes.length) done();
+      else writeAll(bytes.subarray(written), done);
+    });
+  return {
+    async write(bytes) {
+      writingSince = performance.now();
+      await new Promise<void>((resolve) => writeAll(bytes, resolve));
+      writingSince = undefined;
+    },
+    writeLast(bytes) {
+      if (writingSince !== undefined && performance.now() - writingSince > STUCK_MS) return;
+      try {
+        for (let rest = bytes; rest.length > 0;) rest = rest.subarray(writeSync(2, rest));
+      } catch {
+        // There is nobody left to write for.
+      }
+    },
+  };
+}
