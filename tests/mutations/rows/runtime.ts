@@ -33,8 +33,6 @@ export const ROWS: readonly Mutation[] = [
     replace: "writeLinesBy;",
     tests: ["server_stderr_test.ts"],
     breaks: "a logger of a server that does not guard stdout waits for the reader of stderr",
-    equivalent:
-      "the guard of the test's server diverts console.error, too; without the guard only the place differs",
   },
   {
     id: "XC1-4",
