@@ -16,7 +16,7 @@ const JOB_TIMEOUT_MS = 900_000;
 
 /** What takes longest begins first, so that nothing long is left alone at the end. */
 const LONGEST_FIRST = [
-  ...["matrix_test", "inspector_test", "sdk_transport_server_test", "sdk_transport_suite_test"],
+  ...["sdk_transport_server_test", "matrix_test", "sdk_transport_driven_test", "inspector_test"],
   ...["sdk_transport_client_test", "server_load_test", "runtime_adapter_test", "sdk_", "spawn_", "docs"],
   ...["server_process_test", "line_splitter_test", "framing_fuzz_test", "json_corpus_test"],
 ];

@@ -31,12 +31,13 @@ function allPairings(server: MatrixServer): Pairing[] {
   return WAYS.flatMap((way) => pairingsOf(way, server));
 }
 
-/** One pairing for each way, so that every row and every way meets every runtime. */
+/** One pairing for each client, so that in some row each way meets each runtime. */
 function inTurn(server: MatrixServer): Pairing[] {
   const row = SERVERS.indexOf(server);
-  return WAYS.map((way, column) => {
-    const pairings = pairingsOf(way, server);
-    return pairings[(row + column) % pairings.length]!;
+  return CLIENTS.map(({ kind }, column) => {
+    const ways = WAYS.filter(({ client }) => client === kind);
+    const pairings = pairingsOf(ways[(row + column) % ways.length]!, server);
+    return pairings[Math.floor((row + column) / ways.length) % pairings.length]!;
   });
 }
 
@@ -55,7 +56,7 @@ function pairingsOf(way: Pick<Pairing, "client" | "overOurs">, server: MatrixSer
   }));
 }
 
-/** Which pairings are run: all of them, or for each client of a row one, on the runtimes in turn. */
+/** Which pairings are run: all of them, or for each client of a row one, over the transports and on the runtimes in turn. */
 export type Extent = "all" | "in turn";
 
 /** The processes that the clients run in; each is started when it is first needed. */

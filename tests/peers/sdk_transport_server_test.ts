@@ -1,44 +1,29 @@
 /**
- * Servers on the official SDK, v1 and v2, over our transport and under serve(), on each runtime: driven by raw bytes, and by clients of
- * the SDK (rules K1 to K3).
+ * Servers on the official SDK, v1 and v2, over our transport and under serve(), on each runtime: driven by raw bytes (rules K1 to
+ * K3).
  */
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import process from "node:process";
 import { test, type TestContext } from "node:test";
-import { waitUntil } from "../helpers.ts";
 import { call, cancel, initialize, legacy, modern, notification, textOf } from "../server_helpers.ts";
 import { ServerProcess } from "../server_processes.ts";
-import { createBrood, ROOT, RUNTIMES, SLOW, textOf as textOfResult, upTo } from "./harness.ts";
-import { SDK_CLIENTS } from "./sdk_clients.ts";
-
-const PROGRAM = "tests/peers/fixtures/sdk_transport_server";
-
-type Sdk = "v1" | "v2";
-type How = "connect" | "serve";
-
-const KINDS: ReadonlyArray<readonly [Sdk, How]> = [["v1", "connect"], ["v2", "connect"], ["v1", "serve"], [
-  "v2",
-  "serve",
-]];
-
-function describe(sdk: Sdk, how: How): string {
-  return `A server on SDK ${sdk} ${how === "connect" ? "over our transport" : "under serve()"}`;
-}
+import { createBrood, ROOT, RUNTIMES, SLOW, upTo } from "./harness.ts";
+import { describeServer, type How, type Sdk, SERVER_KINDS, SERVER_PROGRAM } from "./sdk_servers.ts";
 
 for (const { name: runtime, skip, run } of RUNTIMES) {
   const options = { ...SLOW, skip };
 
   const start = (t: TestContext, sdk: Sdk, how: How, settings: object = {}): ServerProcess => {
     const brood = createBrood(t);
-    const [command, ...args] = run(PROGRAM, sdk, how, JSON.stringify(settings));
+    const [command, ...args] = run(SERVER_PROGRAM, sdk, how, JSON.stringify(settings));
     const env = { ...process.env, ...brood.env };
     return new ServerProcess(spawn(command, args, { cwd: ROOT, env, stdio: "pipe" }));
   };
 
-  for (const [sdk, how] of KINDS) {
-    const who = describe(sdk, how);
+  for (const [sdk, how] of SERVER_KINDS) {
+    const who = describeServer(sdk, how);
 
     test(
       `${who} on ${runtime} answers bad lines, big ids and what the SDK would drop (V5, F3 and F17 of the SDK)`,
@@ -311,40 +296,4 @@ for (const { name: runtime, skip, run } of RUNTIMES) {
       assert.match(server.stderr, /served: signal\n/);
     },
   );
-
-  for (const [sdk, how] of KINDS) {
-    for (const kind of SDK_CLIENTS) {
-      const isModern = sdk === "v2" && how === "serve";
-      const spoken = isModern ? kind.spoken : "legacy 2025-11-25";
-      // Who is refused is shown by the matrix.
-      if (kind.name === "SDK v2 pinned" && !isModern) continue;
-
-      test(
-        `${kind.name} drives ${describe(sdk, how).replace(/^A/, "a")} on ${runtime} in ${spoken} (K1, K3)`,
-        options,
-        async (t) => {
-          const peer = await kind.connect(t, run(PROGRAM, sdk, how));
-          assert.equal(peer.spoken, spoken);
-          assert.deepEqual(peer.client.getServerVersion(), { name: "behind", version: "1.0.0" });
-          assert.equal(textOfResult(await peer.call("add", { a: 2, b: 40 })), "42");
-          assert.equal((await peer.call("fail")).isError, true);
-          assert.equal(textOfResult(await peer.call("big", { size: 3_000_000 })).length, 3_000_000);
-          assert.equal(textOfResult(await peer.call("ask")), "Hello, Ada!");
-          let changes = 0;
-          peer.v2?.setNotificationHandler("notifications/tools/list_changed", () => void changes++);
-          const subscription = spoken.startsWith("modern")
-            ? await peer.v2!.listen({ toolsListChanged: true })
-            : undefined;
-          await peer.call("grow");
-          if (peer.v2 !== undefined) {
-            await waitUntil(() => changes > 0);
-          }
-          assert.ok((await peer.client.listTools()).tools.some(({ name }) => name === "grown"));
-          await subscription?.close();
-          await peer.close();
-          assert.deepEqual(peer.errors, []);
-        },
-      );
-    }
-  }
 }
