@@ -4,7 +4,7 @@ import { isJSONObject, isRequestId, type RequestId } from "../../messages.ts";
 export const MAX_ID_BYTES = 4_096;
 
 const ID_IS_WRONG = `the member "id" is neither a string nor an integer`;
-export const ID_IS_TOO_LONG = `the member "id" is longer than ${MAX_ID_BYTES} bytes`;
+export const ID_IS_TOO_LONG: string = `the member "id" is longer than ${MAX_ID_BYTES} bytes`;
 
 /** Says what keeps a value from being a JSON-RPC message of MCP, or undefined if nothing does. */
 export function whatIsWrong(value: unknown): string | undefined {
