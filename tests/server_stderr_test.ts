@@ -32,8 +32,8 @@ class UnreadServer {
   }
 }
 
-async function startUnread(t: TestContext): Promise<UnreadServer> {
-  const server = new UnreadServer(await start(t, "server_chatty.ts", [], { stderr: "pipe" }));
+async function startUnread(t: TestContext, args: string[] = []): Promise<UnreadServer> {
+  const server = new UnreadServer(await start(t, "server_chatty.ts", args, { stderr: "pipe" }));
   await server.send(legacy(0, "ping"));
   await readUntil(server.child.stdout, `"id":0,`);
   return server;
@@ -47,12 +47,13 @@ test("3 000 bad lines do not hold up the next request though nobody reads stderr
   await sent;
 });
 
-for (const way of ["log", "error", "stdout", "logger"]) {
+for (const [way, ...args] of [["log"], ["error"], ["stdout"], ["logger"], ["logger", "unguarded"]]) {
+  const how = [way, ...args].join(", ");
   test(
-    `A handler that writes 3 MB to stderr by ${way} answers though nobody reads it (XC1)`,
+    `A handler that writes 3 MB to stderr by ${how} answers though nobody reads it (XC1)`,
     SLOW,
     async (t) => {
-      const server = await startUnread(t);
+      const server = await startUnread(t, args);
       await server.send(call(1, "chat", { way, lines: 30_000, length: 100 }), legacy(2, "ping"));
       await server.answers(2);
       await server.end();
