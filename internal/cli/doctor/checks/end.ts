@@ -1,0 +1,338 @@
+/** END: the end of input, signals, a client that is gone, and what is left. */
+
+import { type Check, group, type OwnCheck, type Trial } from "../check.ts";
+import { type Conversation, describeExit } from "../conversation.ts";
+import { startMs } from "../facts.ts";
+import { pauseFor } from "../raw_process.ts";
+import type { Signal } from "../../../../runtime.ts";
+import { listed, show, showMs } from "../shown.ts";
+import { noteCall } from "../tool_choice.ts";
+import { type Evidence, type Finding, note, pass, skip, warn, worstOf } from "../verdict.ts";
+import { requestText } from "./frames.ts";
+
+const SHUTDOWN = { page: "basic/transports/stdio", heading: "Shutdown" } as const;
+const ADVICE = { page: "advice" } as const;
+const NEEDS_SLOW = "needs a slow tool: --slow NAME --slow-args JSON";
+const SOON_MS = 2_000;
+const LONG_MS = 10_000;
+const MANY = 20;
+const BUSY_CPU_MS = 500;
+const DEEP_CALLS = 600;
+
+/** Ends the input and waits for the exit; what was found, and how long it took. */
+async function endInput(talk: Conversation, limitMs: number): Promise<{ exited: boolean; ms: number }> {
+  const began = talk.process.now();
+  talk.process.endInput();
+  const exited = await talk.process.exitedWithin(limitMs);
+  return { exited, ms: talk.process.now() - began };
+}
+
+function evidenceOf(talk: Conversation, ms?: number): Evidence {
+  return {
+    ...talk.evidence(),
+    got: show(talk.process.stderr.lastLines(2)) || undefined,
+    waitedMs: ms === undefined ? undefined : Math.round(ms),
+  };
+}
+
+/** Ends what lives on, and says what it took. */
+async function putDown(talk: Conversation): Promise<string> {
+  const { step, exit } = await talk.close({ graceMs: 0 });
+  return `${step === "kill" ? "SIGKILL" : "SIGTERM"} ended it (${describeExit(exit)})`;
+}
+
+function judgeExit(talk: Conversation, ms: number, more = ""): Finding {
+  const { exit } = talk.process;
+  const said = `it ends after ${showMs(ms)} with ${describeExit(exit ?? null)}${more}`;
+  if (ms > SOON_MS) return warn(said, evidenceOf(talk, ms));
+  return exit?.code === 0 ? pass(said) : note(said, evidenceOf(talk));
+}
+
+export const END: readonly Check[] = group("end", [
+  {
+    id: "END-01",
+    level: "SHOULD",
+    eras: "each",
+    how: "own",
+    quick: true,
+    title: "it ends when its input ends",
+    place: SHUTDOWN,
+    sends: "the end of input, behind the greeting",
+    mend:
+      'TS: process.stdin.on("end", …), timer.unref(), close servers and pools; Python: mcp.run() returns by itself: end your threads (daemon=True)',
+    async run(trial) {
+      const talk = await trial.open();
+      const { exited, ms } = await endInput(talk, trial.bound(LONG_MS));
+      if (exited) return judgeExit(talk, ms);
+      trial.facts.ignoresEof = true;
+      return warn(`it lives on after the end of its input; ${await putDown(talk)}`, evidenceOf(talk, ms));
+    },
+  },
+  {
+    id: "END-02",
+    level: "SHOULD",
+    eras: "any",
+    how: "own",
+    title: "it ends when there is no input",
+    place: SHUTDOWN,
+    sends: "nothing: stdin is /dev/null",
+    mend: "end at the end of input, also when it is the first thing that comes (docker run without -i)",
+    async run(trial) {
+      const talk = await trial.start({ script: 'exec "$@" </dev/null' });
+      const limitMs = Math.max(trial.bound(LONG_MS), 2 * startMs(trial.facts));
+      const exited = await talk.process.exitedWithin(limitMs);
+      if (!exited) return warn(`it lives on; ${await putDown(talk)}`, evidenceOf(talk, limitMs));
+      const { exit } = talk.process;
+      return exit?.code === 0
+        ? pass("code 0")
+        : note(`it ends with ${describeExit(exit ?? null)}`, evidenceOf(talk));
+    },
+  },
+  {
+    id: "END-03",
+    level: "ADVICE",
+    most: "warn",
+    eras: "any",
+    how: "own",
+    title: "what was asked before the end is answered",
+    place: ADVICE,
+    sends: `${MANY} requests and the end of input in one go`,
+    mend: "answer what runs, then end; no process.exit() behind a write",
+    async run(trial) {
+      const talk = await trial.open();
+      const ids = Array.from({ length: MANY }, () => talk.newId());
+      const from = talk.asked.length;
+      talk.write(ids.map((id) => `${requestText(trial.era, id)}\n`).join(""));
+      const asked = talk.asked.slice(from);
+      await endInput(talk, trial.bound(LONG_MS));
+      await trial.close(talk);
+      const { rest } = talk.process;
+      if (rest.length > 0) {
+        return warn("the last answer is cut", { ...talk.evidence(), got: show(rest.subarray(-80)) });
+      }
+      const lost = asked.filter((each) => talk.found(each) === undefined).length;
+      return lost === 0 ? pass(`${MANY} of ${MANY}`) : note(`${lost} of ${MANY} answers are lost`);
+    },
+  },
+  {
+    id: "END-04",
+    level: "SHOULD",
+    eras: "any",
+    how: "own",
+    title: "it ends when its input ends within a line",
+    place: SHUTDOWN,
+    sends: "a request without LF, and the end of input",
+    mend: "the end of input ends, whatever stands in the buffer",
+    async run(trial) {
+      const talk = await trial.open();
+      const id = talk.newId();
+      talk.looseIds.add(JSON.stringify(id));
+      await talk.write(requestText(trial.era, id));
+      const { exited, ms } = await endInput(talk, trial.bound(LONG_MS));
+      if (!exited) return warn(`it lives on; ${await putDown(talk)}`, evidenceOf(talk, ms));
+      await trial.close(talk);
+      const answered = talk.lines.some(({ message }) => message?.["id"] === id);
+      return pass(
+        `it ends after ${showMs(ms)} and ${answered ? "answers" : "does not answer"} the half line`,
+      );
+    },
+  },
+  signalCheck("END-05", "SIGTERM", "ADVICE", "warn"),
+  {
+    id: "END-06",
+    level: "ADVICE",
+    most: "warn",
+    eras: "any",
+    how: "own",
+    title: "it ends when the client is gone",
+    place: ADVICE,
+    sends: "its stdout is closed, then 50 requests, then the end of input",
+    mend: 'process.stdout.on("error", …): end quietly at EPIPE; Python: catch BrokenPipeError',
+    async run(trial) {
+      const talk = await trial.open();
+      await talk.process.closeOutput();
+      talk.write(`${requestText(trial.era, "gone")}\n`.repeat(50));
+      const { exited, ms } = await endInput(talk, trial.bound(LONG_MS));
+      return exited
+        ? judgeGone(talk, ms)
+        : warn(`an orphan after ${showMs(ms)}; ${await putDown(talk)}`, evidenceOf(talk, ms));
+    },
+  },
+  {
+    id: "END-07",
+    level: "ADVICE",
+    most: "warn",
+    eras: "any",
+    how: "own",
+    title: "it does not spin when its stdout is gone",
+    place: ADVICE,
+    sends: "its stdout is closed, then 20 requests; its stdin stays open",
+    mend: "end at EPIPE",
+    async run(trial) {
+      const talk = await trial.open();
+      await talk.process.closeOutput();
+      talk.write(`${requestText(trial.era, "gone")}\n`.repeat(MANY));
+      await talk.process.exitedWithin(500);
+      const before = cpuOf(talk);
+      if (talk.process.exit === undefined) await talk.process.exitedWithin(1_000);
+      const spent = before === undefined || talk.process.exit !== undefined ? 0 : cpuOf(talk)! - before;
+      if (spent > BUSY_CPU_MS) {
+        return warn(`it spins: ${showMs(spent)} of CPU within a second`, evidenceOf(talk));
+      }
+      const left = talk.process.exit !== undefined;
+      const { exited, ms } = await endInput(talk, trial.bound(LONG_MS));
+      if (!exited) {
+        return warn(`it lives on after the end of its input; ${await putDown(talk)}`, evidenceOf(talk, ms));
+      }
+      return pass(left ? "it ends at once" : "it is quiet, and ends with its input");
+    },
+  },
+  {
+    id: "END-08",
+    level: "SHOULD",
+    eras: "any",
+    how: "own",
+    title: "a call that runs does not keep it alive",
+    place: SHUTDOWN,
+    sends: "a slow call (--slow), and the end of input while it runs",
+    mend: "end calls by their signal when the input ends",
+    async run(trial) {
+      const { slow } = trial.options;
+      if (slow === undefined) return skip(NEEDS_SLOW);
+      noteCall(trial, { ...slow, why: "named by --slow" });
+      const talk = await trial.open();
+      const call = talk.ask("tools/call", { name: slow.name, arguments: slow.args });
+      await talk.fence();
+      const { exited, ms } = await endInput(talk, trial.bound(LONG_MS));
+      if (!exited) return warn(`it lives on; ${await putDown(talk)}`, evidenceOf(talk, ms));
+      await trial.close(talk);
+      return pass(
+        `it ends after ${showMs(ms)}, ${talk.found(call) === undefined ? "without" : "with"} the answer`,
+      );
+    },
+  },
+  {
+    id: "END-09",
+    level: "SHOULD",
+    eras: "each",
+    how: "watch",
+    title: "nothing is left running",
+    place: SHUTDOWN,
+    sends: "nothing: it looks for processes that carry the mark of this run, behind each exit",
+    mend: "end what you have started before you end",
+    watch: ({ talks }) =>
+      worstOf(
+        talks.filter(({ process }) => (process.end?.leftovers.length ?? 0) > 0).map((talk) =>
+          warn("processes are left running", {
+            ...talk.evidence(),
+            got: show(listed(talk.process.end!.leftovers)),
+          })
+        ),
+        pass(""),
+      ),
+  },
+  signalCheck("END-10", "SIGINT", "ADVICE", "note"),
+  {
+    id: "END-11",
+    level: "ADVICE",
+    most: "warn",
+    eras: "any",
+    how: "own",
+    deep: true,
+    title: "it ends when its parent is killed",
+    place: ADVICE,
+    sends: "SIGKILL to the process that has started it; both pipes close",
+    mend: "end at the end of input and at EPIPE",
+    async run(trial) {
+      if (trial.options.runtime.os === "windows") return skip("not on Windows");
+      const talk = await trial.open({ script: 'exec 3<&0; "$@" <&3 3<&- & exec 3<&-; wait' });
+      const server = talk.process.tree()?.find(({ parentPid }) => parentPid === talk.process.pid);
+      if (server === undefined) return skip("only on Linux");
+      talk.process.killAlone();
+      await talk.process.exitedWithin(trial.bound(5_000));
+      await talk.process.closeOutput();
+      talk.process.endInput();
+      const began = talk.process.now();
+      while (talk.process.left().length > 0 && talk.process.now() - began < trial.bound(LONG_MS)) {
+        await pauseFor(20);
+      }
+      const ms = talk.process.now() - began;
+      return talk.process.left().length === 0
+        ? pass(`it ends after ${showMs(ms)}`)
+        : warn(`an orphan after ${showMs(ms)}`, talk.evidence());
+    },
+  },
+  {
+    id: "END-12",
+    level: "ADVICE",
+    most: "warn",
+    eras: "any",
+    how: "own",
+    deep: true,
+    title: "a full queue does not hide the end",
+    place: ADVICE,
+    sends: `${DEEP_CALLS} slow calls (--slow), and the end of input`,
+    mend: "read on while calls wait, so that the end is seen",
+    async run(trial) {
+      const { slow } = trial.options;
+      if (slow === undefined) return skip(NEEDS_SLOW);
+      const talk = await trial.open();
+      for (let count = 0; count < DEEP_CALLS; count++) {
+        talk.ask("tools/call", { name: slow.name, arguments: slow.args });
+      }
+      const { exited, ms } = await endInput(talk, trial.bound(15_000));
+      return exited
+        ? pass(`it ends after ${showMs(ms)}`)
+        : warn(`it lives on; ${await putDown(talk)}`, evidenceOf(talk, ms));
+    },
+  },
+]);
+
+function judgeGone(talk: Conversation, ms: number): Finding {
+  const { exit, stderr } = talk.process;
+  if (stderr.unhandled !== undefined) {
+    return note("it ends with a stack trace on stderr", { ...evidenceOf(talk), got: show(stderr.unhandled) });
+  }
+  if (exit?.code !== 0) return note(`it ends with ${describeExit(exit ?? null)}`, evidenceOf(talk));
+  return ms > 5_000 ? note(`it ends after ${showMs(ms)}`) : pass(`it ends after ${showMs(ms)} with code 0`);
+}
+
+function signalCheck(
+  id: string,
+  signal: Signal,
+  level: "ADVICE",
+  most: "warn" | "note",
+): Omit<OwnCheck, "group"> {
+  return {
+    id,
+    level,
+    most,
+    eras: "any",
+    how: "own",
+    title: `${signal} ends it`,
+    place: ADVICE,
+    sends: signal,
+    mend: `leave ${signal} to its default, or end within some seconds`,
+    run: (trial) => sendSignal(trial, signal),
+  };
+}
+
+async function sendSignal(trial: Trial, signal: Signal): Promise<Finding> {
+  if (trial.options.runtime.os === "windows") return skip("not on Windows");
+  const talk = await trial.open();
+  const began = talk.process.now();
+  talk.process.signal(signal);
+  const limitMs = trial.bound(6_000);
+  const exited = await talk.process.exitedWithin(limitMs);
+  const ms = talk.process.now() - began;
+  if (!exited) return warn(`it lives on; ${await putDown(talk)}`, evidenceOf(talk, limitMs));
+  const { exit } = talk.process;
+  const number = signal === "SIGTERM" ? 15 : 2;
+  const isUsual = exit?.code === 0 || exit?.code === 128 + number || exit?.signal === signal;
+  const said = `it ends after ${showMs(ms)} with ${describeExit(exit ?? null)}`;
+  return isUsual ? pass(said) : note(said, evidenceOf(talk));
+}
+
+function cpuOf({ process }: Conversation): number | undefined {
+  return process.tree()?.reduce((sum, { cpuMs }) => sum + cpuMs, 0);
+}

@@ -1,0 +1,366 @@
+/** A raw conversation: lines that are sent, answers found by their ids, fences, and how it was opened. */
+
+import { type Era, fenceMethod, initializeParams, paramsIn } from "./era.ts";
+import { at, isObject, type Members, type RawLine } from "./raw_line.ts";
+import type { EndReport, RawProcess } from "./raw_process.ts";
+import { toBase64 } from "./shown.ts";
+import { show } from "./shown.ts";
+import type { Evidence } from "./verdict.ts";
+
+export type Id = string | number | null;
+
+/** A request that was sent. */
+export interface Asked {
+  readonly id: unknown;
+  readonly method: string;
+  readonly params: unknown;
+  /** Whether it is a valid request of the modern era. */
+  readonly modern: boolean;
+  /** Its line. */
+  readonly text: string;
+  /** How many lines had come when it was sent; its answer is none of those. */
+  readonly from: number;
+  /** Its place among the lines that were sent. */
+  readonly sentAt: number;
+  readonly at: number;
+  /** Whether it may be left unanswered, or be answered without its id: it is no proper request. */
+  readonly loose: boolean;
+}
+
+/** The server has ended, or no longer answers. */
+export class Ended extends Error {
+  readonly evidence: Evidence;
+  constructor(message: string, evidence: Evidence) {
+    super(message);
+    this.name = "Ended";
+    this.evidence = evidence;
+  }
+}
+
+/** A modern request is no longer answered by a result: something has changed the era. */
+export class EraChanged extends Error {
+  readonly evidence: Evidence;
+  constructor(evidence: Evidence) {
+    super("modern requests are no longer answered by a result");
+    this.name = "EraChanged";
+    this.evidence = evidence;
+  }
+}
+
+const FIRST_FENCE = 1_000_000;
+/** So long an exit may come after the end of output, in milliseconds. */
+const EXIT_MS = 500;
+const encoder = new TextEncoder();
+
+/** How a conversation waits. */
+export interface Manners {
+  /** The bound of an answer, in milliseconds. */
+  readonly boundMs: number;
+  /** Makes fences of strings, for servers that answer no integer. */
+  readonly stringIds: boolean;
+}
+
+/** One conversation. */
+export class Conversation {
+  readonly process: RawProcess;
+  /** The era it was opened in; undefined before that. */
+  era: Era | undefined;
+  /** Requests in the order of their sending. */
+  readonly asked: Asked[] = [];
+  /** Texts of lines as they were sent, cut. */
+  readonly sent: string[] = [];
+  /** Ids that may come back although nobody has asked properly: those of bad lines. */
+  readonly looseIds: Set<string> = new Set();
+  /** The capabilities that its first answer declares. */
+  capabilities: Members = {};
+  /** Resolves when the system has taken what was written last. */
+  lastWrite: Promise<boolean> = Promise.resolve(true);
+  /** The answer to what opened it. */
+  opening: RawLine | undefined;
+  readonly #manners: Manners;
+  #fences = 0;
+  #ids = 0;
+  #sentTail = "";
+
+  constructor(process: RawProcess, manners: Manners) {
+    this.process = process;
+    this.#manners = manners;
+  }
+
+  get lines(): readonly RawLine[] {
+    return this.process.lines;
+  }
+
+  get boundMs(): number {
+    return this.#manners.boundMs;
+  }
+
+  /** An id that nobody has used. */
+  newId(): string | number {
+    const count = ++this.#ids;
+    return this.#manners.stringIds ? `doctor-${count}` : 1_000 + count;
+  }
+
+  /** Writes bytes; lines in them are kept for the evidence, and their ids for the books. */
+  write(data: string | Uint8Array): Promise<boolean> {
+    const bytes = typeof data === "string" ? encoder.encode(data) : data;
+    this.#note(typeof data === "string" ? data : new TextDecoder().decode(data));
+    this.lastWrite = this.process.write(bytes);
+    return this.lastWrite;
+  }
+
+  /** Sends a message as one line. */
+  send(message: Members | string): Promise<boolean> {
+    return this.write(`${typeof message === "string" ? message : JSON.stringify(message)}\n`);
+  }
+
+  /** Sends a request of the era. */
+  ask(
+    method: string,
+    params?: Members,
+    { id = this.newId(), meta }: { id?: unknown; meta?: Members } = {},
+  ): Asked {
+    return this.askRaw(requestOf(this.#spoken, method, params, id, meta));
+  }
+
+  /** Sends a request as it is. */
+  askRaw(request: Members): Asked {
+    this.send(request);
+    return this.asked.at(-1)!;
+  }
+
+  /** The first answer to a request, if it has come. */
+  found(asked: Asked): RawLine | undefined {
+    return this.lines.slice(asked.from).find((line) => isAnswerTo(line, asked.id));
+  }
+
+  /** All of them. */
+  answers(asked: Asked): RawLine[] {
+    return this.lines.slice(asked.from).filter((line) => isAnswerTo(line, asked.id));
+  }
+
+  /** Waits for the answer; undefined when none came within the bound or the process has ended. */
+  async answer(asked: Asked, limitMs: number = this.boundMs): Promise<RawLine | undefined> {
+    await this.process.until(() => this.found(asked) !== undefined || !this.process.lives, limitMs);
+    return this.found(asked);
+  }
+
+  /** Waits for the answer or for two fences behind it: enough where silence is no fault. */
+  async answerOrFences(asked: Asked): Promise<RawLine | undefined> {
+    await this.settle();
+    return this.found(asked);
+  }
+
+  /**
+   * Proves that the server has read all that stands before, and lives.
+   *
+   * @throws {Ended} If it does not.
+   * @throws {EraChanged} If a modern one is answered by an error.
+   */
+  async fence(limitMs: number = this.boundMs): Promise<RawLine> {
+    const before = this.sent.at(-1);
+    const asked = this.sendFence();
+    const answer = await this.answer(asked, limitMs);
+    if (answer === undefined) {
+      // A process that has closed its output is about to end.
+      if (this.process.outputEnded) await this.process.exitedWithin(EXIT_MS);
+      throw this.ended(before, limitMs);
+    }
+    if (this.#spoken.modern && answer.kind !== "result") {
+      throw new EraChanged(this.evidence({ sent: before, line: answer }));
+    }
+    return answer;
+  }
+
+  /** Sends a fence without waiting for it. */
+  sendFence(): Asked {
+    const count = FIRST_FENCE + this.#fences++;
+    return this.ask(fenceMethod(this.#spoken), undefined, {
+      id: this.#manners.stringIds ? `fence-${count}` : count,
+    });
+  }
+
+  /** Two fences, one behind the other: answers may overtake each other. */
+  async settle(): Promise<void> {
+    await this.fence();
+    await this.fence();
+  }
+
+  /** Why nothing more comes. */
+  ended(sent: string | undefined, waitedMs: number): Ended {
+    const { process } = this;
+    const evidence = this.evidence({ sent });
+    if (process.exit !== undefined) {
+      return new Ended(`the process ended (${describeExit(process.exit)})`, {
+        ...evidence,
+        got: show(process.stderr.lastLines(3)) || undefined,
+      });
+    }
+    if (process.outputEnded) return new Ended("it closed its stdout", evidence);
+    return new Ended(
+      `no answer to a ${fenceMethod(this.#spoken)} behind it within ${(waitedMs / 1_000).toFixed(1)} s`,
+      {
+        ...evidence,
+        waitedMs,
+      },
+    );
+  }
+
+  /** Opens the modern era: the probe, then a real request, or the probe alone. */
+  async openModern(
+    era: Era,
+    { listMethod }: { listMethod?: string | undefined } = {},
+  ): Promise<RawLine | undefined> {
+    this.era = era;
+    const probe = this.ask("server/discover", undefined, { id: this.#manners.stringIds ? "1" : 1 });
+    this.opening = await this.answer(probe);
+    this.capabilities = objectAt(this.opening, "result", "capabilities");
+    if (listMethod !== undefined) await this.answer(this.ask(listMethod));
+    return this.opening;
+  }
+
+  /** Opens the legacy era. */
+  async openLegacy(era: Era, capabilities: Members = {}): Promise<RawLine | undefined> {
+    this.era = era;
+    const asked = this.askRaw({
+      jsonrpc: "2.0",
+      id: this.#manners.stringIds ? "1" : 1,
+      method: "initialize",
+      params: initializeParams(era.version, capabilities),
+    });
+    this.opening = await this.answer(asked);
+    this.capabilities = objectAt(this.opening, "result", "capabilities");
+    await this.send({ jsonrpc: "2.0", method: "notifications/initialized" });
+    return this.opening;
+  }
+
+  /** Ends the process; its output is then complete. */
+  close(options?: { graceMs?: number }): Promise<EndReport> {
+    return this.process.close(options);
+  }
+
+  /** What a verdict stands on. */
+  evidence({ sent, line, waitedMs }: {
+    sent?: string | Asked | undefined;
+    line?: RawLine | undefined;
+    waitedMs?: number;
+  } = {}): Evidence {
+    const asked = typeof sent === "object" ? sent : undefined;
+    return {
+      process: this.process.number,
+      check: line?.check ?? this.process.checks.at(-1),
+      sent: sent === undefined ? undefined : show(asked?.text ?? sent as string),
+      got: line === undefined ? undefined : show(line.bytes),
+      gotBase64: line?.faults.has("not_utf8") ? toBase64(line.bytes) : undefined,
+      ms: line === undefined || asked === undefined ? undefined : Math.round(line.at - asked.at),
+      waitedMs,
+    };
+  }
+
+  get #spoken(): Era {
+    if (this.era === undefined) throw new TypeError("Cannot ask: the conversation was not opened");
+    return this.era;
+  }
+
+  /** Keeps the books of what is sent; a line may come in several writes. For who writes past `write`. */
+  book(text: string): void {
+    this.#note(text);
+  }
+
+  #note(text: string): void {
+    const parts = (this.#sentTail + text).split("\n");
+    this.#sentTail = parts.pop()!;
+    for (const line of parts) {
+      this.sent.push(line.slice(0, 400));
+      this.process.sentLines++;
+      this.#book(line);
+    }
+  }
+
+  #book(line: string): void {
+    let message: unknown;
+    try {
+      message = JSON.parse(line);
+    } catch {
+      // A server may find the id in what it cannot parse.
+      for (const [, id] of line.slice(0, 4_096).matchAll(/"id"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+)/g)) {
+        this.looseIds.add(id!);
+      }
+      return;
+    }
+    for (const each of Array.isArray(message) ? message : [message]) {
+      if (isObject(each) && "id" in each) this.#bookRequest(each, line);
+    }
+  }
+
+  #bookRequest(message: Members, line: string): void {
+    const { id, method, params } = message;
+    const proper = message["jsonrpc"] === "2.0" && typeof method === "string" &&
+      (typeof id === "string" || Number.isSafeInteger(id)) && (params === undefined || isObject(params));
+    this.asked.push({
+      id,
+      method: String(method),
+      params,
+      modern: proper && isModern(params),
+      text: line.slice(0, 400),
+      from: this.lines.length,
+      sentAt: this.sent.length,
+      at: this.process.now(),
+      loose: !proper,
+    });
+  }
+}
+
+/** A request of an era. */
+export function requestOf(
+  era: Era,
+  method: string,
+  params: Members | undefined,
+  id: unknown,
+  meta?: Members,
+): Members {
+  const full = paramsIn(era, params, meta);
+  return full === undefined ? { jsonrpc: "2.0", id, method } : { jsonrpc: "2.0", id, method, params: full };
+}
+
+/** Whether a line answers the id: the same value of the same type. */
+export function isAnswerTo(line: RawLine, id: unknown): boolean {
+  return (line.kind === "result" || line.kind === "error") && line.message!["id"] === id &&
+    "id" in line.message!;
+}
+
+/** A key for an id: 1 and "1" are two. */
+export function idKey(id: unknown): string {
+  return JSON.stringify(id) ?? "absent";
+}
+
+/** `code 0`, `signal SIGTERM`. */
+export function describeExit(
+  exit: { code?: number | undefined; signal?: string | undefined } | null,
+): string {
+  if (exit === null) return "no status known";
+  return exit.signal === undefined ? `code ${exit.code}` : `signal ${exit.signal}`;
+}
+
+/** The code of an error answer. */
+export function codeOf(line: RawLine | undefined): number | undefined {
+  const code = at(line?.message, "error", "code");
+  return typeof code === "number" ? code : undefined;
+}
+
+/** The result of an answer. */
+export function resultOf(line: RawLine | undefined): Members {
+  return objectAt(line, "result");
+}
+
+/** An object within a line's message, or an empty one. */
+export function objectAt(line: RawLine | undefined, ...path: readonly string[]): Members {
+  const found = at(line?.message, ...path);
+  return isObject(found) ? found : {};
+}
+
+function isModern(params: unknown): boolean {
+  const meta = at(params, "_meta");
+  return at(meta, "io.modelcontextprotocol/protocolVersion") === "2026-07-28" &&
+    isObject(at(meta, "io.modelcontextprotocol/clientCapabilities"));
+}

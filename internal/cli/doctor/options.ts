@@ -1,0 +1,82 @@
+import type { RuntimeAdapter } from "../../../runtime.ts";
+import type { LaunchSettings } from "../../process/launch.ts";
+import type { Finding } from "./verdict.ts";
+
+/** A tool that the user has named, with its arguments. */
+export interface NamedTool {
+  readonly name: string;
+  readonly args: { readonly [name: string]: unknown };
+}
+
+/** Which tools may be called unasked: none, those that are read-only and closed-world, those that are read-only, all. */
+export type ToolPolicy = "none" | "harmless" | "read_only" | "all";
+
+/** What a run is to do; everything is set. */
+export interface DoctorOptions {
+  readonly launch: LaunchSettings;
+  readonly runtime: RuntimeAdapter;
+  /** Ids and groups, with `*`; empty is all. */
+  readonly only: readonly string[];
+  readonly skip: readonly string[];
+  /** `modern`, `legacy`, a version, or undefined for all. */
+  readonly era: string | undefined;
+  readonly quick: boolean;
+  readonly deep: boolean;
+  /** One process for each era, and no more. */
+  readonly once: boolean;
+  readonly maxStarts: number;
+  /** By what all bounds are multiplied. */
+  readonly patience: number;
+  /** Whether what is not kept is asked a second time. */
+  readonly confirm: boolean;
+  readonly policy: ToolPolicy;
+  readonly tool: NamedTool | undefined;
+  readonly slow: NamedTool | undefined;
+  readonly progress: NamedTool | undefined;
+  readonly ask: NamedTool | undefined;
+  readonly log: NamedTool | undefined;
+  readonly crash: NamedTool | undefined;
+  readonly change: NamedTool | undefined;
+  readonly prompts: boolean;
+  readonly resources: boolean;
+  /** Whether what tools and resources return is shown. */
+  readonly showContent: boolean;
+  readonly lean: boolean;
+  /** Called before each check and after it. */
+  readonly onProgress: (progress: Progress) => void;
+}
+
+/** Where a run stands. */
+export interface Progress {
+  readonly id: string;
+  readonly done: number;
+  readonly of: number;
+  /** What came of it, once it is over. */
+  readonly finding?: Finding | undefined;
+}
+
+/** What a run does unless it is told otherwise. */
+export const DEFAULTS: Omit<DoctorOptions, "launch" | "runtime"> = {
+  only: [],
+  skip: [],
+  era: undefined,
+  quick: false,
+  deep: false,
+  once: false,
+  maxStarts: 60,
+  patience: 1,
+  confirm: true,
+  policy: "harmless",
+  tool: undefined,
+  slow: undefined,
+  progress: undefined,
+  ask: undefined,
+  log: undefined,
+  crash: undefined,
+  change: undefined,
+  prompts: true,
+  resources: true,
+  showContent: false,
+  lean: false,
+  onProgress: () => {},
+};

@@ -1,0 +1,72 @@
+/** Text and bytes of a server, fit to be shown: no control characters, no secrets, not too long. */
+
+const MOST_SHOWN = 160;
+
+/** What looks like a secret, as far as a line tells. */
+const SECRETS: ReadonlyArray<readonly [RegExp, string]> = [
+  [/\b(?:sk|pk|rk)[-_][A-Za-z0-9_-]{16,}/g, "***"],
+  [/\b(?:gh[pousr]|github_pat|glpat|xox[abprs])[-_][A-Za-z0-9_-]{10,}/g, "***"],
+  [/\bAKIA[0-9A-Z]{16}\b/g, "***"],
+  [/\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*/g, "***"],
+  [
+    /((?:password|passwd|secret|token|api[-_]?key|authorization)["']?\s*[:=]\s*["']?(?:Bearer\s+)?)[^\s"',;}]{4,}/gi,
+    "$1***",
+  ],
+];
+
+/** Masks what looks like a secret. */
+export function masked(text: string): string {
+  return SECRETS.reduce((sofar, [pattern, by]) => sofar.replaceAll(pattern, by), text);
+}
+
+/** Text or bytes for people: escaped, masked and cut. */
+export function show(what: string | Uint8Array | undefined, most: number = MOST_SHOWN): string {
+  if (what === undefined) return "";
+  const text = typeof what === "string" ? what : decodeTolerant(what);
+  // A secret is masked before the cut, or half of it would stand there.
+  const head = escapeControls(masked(text.slice(0, most * 4)));
+  return head.length > most ? `${head.slice(0, most)}…` : head;
+}
+
+/** Control characters, lone surrogates and invisible breaks as escapes; LF and CR as arrows. */
+export function escapeControls(text: string): string {
+  return text
+    .replaceAll("\n", "⏎").replaceAll("\r", "␍")
+    .replaceAll(
+      // deno-lint-ignore no-control-regex -- these are what is escaped
+      /[\u0000-\u001f\u007f-\u009f\u2028\u2029\ufeff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g,
+      (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+    );
+}
+
+/** Bytes as text, with `\xNN` for what is no UTF-8. */
+export function decodeTolerant(bytes: Uint8Array): string {
+  const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes.subarray(0, 4_096));
+  if (!text.includes("\ufffd")) return text;
+  let shown = "";
+  for (const byte of bytes.subarray(0, 640)) {
+    shown += byte < 0x80 ? String.fromCharCode(byte) : `\\x${byte.toString(16).padStart(2, "0")}`;
+  }
+  return shown;
+}
+
+/** Bytes as base64, cut. */
+export function toBase64(bytes: Uint8Array): string {
+  return btoa(String.fromCharCode(...bytes.subarray(0, 240)));
+}
+
+/** Milliseconds for people: `12 ms`, `5.0 s`. */
+export function showMs(ms: number): string {
+  return ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`;
+}
+
+/** Bytes for people: `71 MB`. */
+export function showBytes(bytes: number): string {
+  return bytes < 1_000_000 ? `${Math.round(bytes / 1_000)} kB` : `${Math.round(bytes / 1_000_000)} MB`;
+}
+
+/** A list for people, cut. */
+export function listed(names: readonly string[], most = 8): string {
+  const shown = names.slice(0, most).map((name) => show(name, 60));
+  return names.length > most ? `${shown.join(", ")} and ${names.length - most} more` : shown.join(", ");
+}

@@ -1,0 +1,108 @@
+/** Which tool may be called unasked, and with what. */
+
+import type { Trial } from "./check.ts";
+import { listsOf } from "./facts.ts";
+import type { ToolPolicy } from "./options.ts";
+import { at, isObject, type Members } from "./raw_line.ts";
+
+/** A tool with arguments that were made for it. */
+export interface ChosenTool {
+  readonly tool: Members;
+  readonly name: string;
+  readonly args: Members;
+  readonly why: string;
+}
+
+const NO_ARGUMENT = Symbol("no argument");
+
+/** The tool for checks that need any; a sentence if there is none. */
+export function chooseTool(trial: Trial): ChosenTool | string {
+  const tools = listsOf(trial.facts, trial.era)?.tools.items ?? [];
+  const { tool: named, policy } = trial.options;
+  if (named !== undefined) {
+    const tool = tools.find(({ name }) => name === named.name) ?? { name: named.name };
+    return { tool, name: named.name, args: named.args, why: "named by --tool" };
+  }
+  if (tools.length === 0) return "the server lists no tools";
+  if (policy === "none") return "no tool may be called: --no-tools";
+  const allowed = tools.filter((tool) => mayBeCalled(tool, policy));
+  if (allowed.length === 0) {
+    return "no tool says that it is read-only and closed-world: name one with --tool NAME --args JSON";
+  }
+  const chosen = allowed
+    .map((tool) => ({ tool, args: makeArguments(tool["inputSchema"]), size: sizeOf(tool["inputSchema"]) }))
+    .filter((each): each is typeof each & { args: Members } => each.args !== undefined)
+    .sort((one, other) => one.size - other.size)[0];
+  if (chosen === undefined) {
+    return `the arguments of ${String(allowed[0]!["name"])} cannot be made up: --tool ${
+      String(allowed[0]!["name"])
+    } --args JSON`;
+  }
+  const why = policy === "all"
+    ? "--all-tools"
+    : policy === "read_only"
+    ? "read-only by its own word"
+    : "read-only and closed-world by its own word";
+  return { tool: chosen.tool, name: String(chosen.tool["name"]), args: chosen.args, why };
+}
+
+/** Remembers that a tool was called, for the report. */
+export function noteCall(trial: Trial, { name, why, args }: Pick<ChosenTool, "name" | "why" | "args">): void {
+  trial.facts.called.set(name, { name, why, arguments: args });
+}
+
+/** What its annotations say; what is unsaid counts as in the schema. */
+export function mayBeCalled(tool: Members, policy: ToolPolicy): boolean {
+  if (typeof tool["name"] !== "string") return false;
+  if (policy === "all") return true;
+  const hint = (name: string) => at(tool, "annotations", name);
+  const isReadOnly = hint("readOnlyHint") === true && hint("destructiveHint") !== true;
+  if (policy === "read_only") return isReadOnly;
+  return policy === "harmless" && isReadOnly && hint("openWorldHint") === false;
+}
+
+/** Arguments made from what the schema itself names; undefined if a required one would have to be invented. */
+export function makeArguments(schema: unknown): Members | undefined {
+  const properties = at(schema, "properties");
+  const required = at(schema, "required");
+  const args: { [name: string]: unknown } = {};
+  for (const name of Array.isArray(required) ? required : []) {
+    const value = makeArgument(at(properties, String(name)));
+    if (value === NO_ARGUMENT) return undefined;
+    args[String(name)] = value;
+  }
+  return args;
+}
+
+function makeArgument(schema: unknown): unknown {
+  if (!isObject(schema)) return NO_ARGUMENT;
+  if ("const" in schema) return schema["const"];
+  if (Array.isArray(schema["enum"]) && schema["enum"].length > 0) return schema["enum"][0];
+  if ("default" in schema) return schema["default"];
+  const { examples } = schema;
+  return Array.isArray(examples) && examples.length > 0 ? examples[0] : NO_ARGUMENT;
+}
+
+/** No required arguments first, then fewest. */
+function sizeOf(schema: unknown): number {
+  const required = at(schema, "required");
+  const properties = at(schema, "properties");
+  return 1_000 * (Array.isArray(required) ? required.length : 0) +
+    (isObject(properties) ? Object.keys(properties).length : 0);
+}
+
+/** Arguments that the tool's schema must refuse; undefined if it takes anything. */
+export function breakArguments(schema: unknown, args: Members): Members | undefined {
+  const required = at(schema, "required");
+  const first = Array.isArray(required) ? required.find((name) => typeof name === "string") : undefined;
+  if (first !== undefined) return Object.fromEntries(Object.entries(args).filter(([name]) => name !== first));
+  const properties = at(schema, "properties");
+  for (const [name, property] of Object.entries(isObject(properties) ? properties : {})) {
+    const type = at(property, "type");
+    if (typeof type === "string" && type !== "object") {
+      return { ...args, [name]: { "mcp-stdio-doctor": true } };
+    }
+    if (type === "object") return { ...args, [name]: 5 };
+  }
+  return undefined;
+}
