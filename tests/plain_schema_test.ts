@@ -2,7 +2,7 @@
 import { type Schema as CfSchema, Validator } from "@cfworker/json-schema";
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { plainSchema } from "../internal/server/plain_schema.ts";
+import { plainSchema } from "../internal/json_schema/plain_schema.ts";
 import { createRandom } from "./helpers.ts";
 
 const TEXTS = ["", "a", "ab", "abc", "é", "😀", "😀😀", "日本語", "constructor", "__proto__"];

@@ -11,7 +11,7 @@ import type { ContentBlock, JSONSchema, ToolDefinition, ToolOutput } from "../..
 import type { ActiveRequest } from "./active_request.ts";
 import { pageOf } from "./pages.ts";
 import { isThenable } from "../thenable.ts";
-import { type Checked, type Checker, createChecker, toJSONSchema } from "./schema_checker.ts";
+import { type Checked, type Checker, createChecker, toJSONSchema } from "../json_schema/schema_checker.ts";
 import type { Handler } from "./settings.ts";
 import { invalidParams } from "./error_answers.ts";
 

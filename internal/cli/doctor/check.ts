@@ -6,7 +6,7 @@ import type { Facts } from "./facts.ts";
 import type { DoctorOptions } from "./options.ts";
 import type { RawLine } from "./raw_line.ts";
 import type { EndReport, RawProcess } from "./raw_process.ts";
-import type { Finding, Level, Verdict } from "./verdict.ts";
+import type { Evidence, Finding, Level, Verdict } from "./verdict.ts";
 
 /** The groups, in the order in which they are shown. */
 export const GROUPS = [
@@ -144,7 +144,7 @@ export function* watchedLines({ talks }: Watched): Generator<WatchedLine> {
 }
 
 /** What was sent last before a line came, and the line. */
-export function lineEvidence({ talk, line }: WatchedLine) {
+export function lineEvidence({ talk, line }: WatchedLine): Evidence {
   return talk.evidence({ sent: talk.sent[line.sentBefore - 1], line });
 }
 

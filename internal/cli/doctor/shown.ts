@@ -1,30 +1,15 @@
 /** Text and bytes of a server, fit to be shown: no control characters, no secrets, not too long. */
 
+import { maskSecrets } from "../../secrets.ts";
+
 const MOST_SHOWN = 160;
-
-/** What looks like a secret, as far as a line tells. */
-const SECRETS: ReadonlyArray<readonly [RegExp, string]> = [
-  [/\b(?:sk|pk|rk)[-_][A-Za-z0-9_-]{16,}/g, "***"],
-  [/\b(?:gh[pousr]|github_pat|glpat|xox[abprs])[-_][A-Za-z0-9_-]{10,}/g, "***"],
-  [/\bAKIA[0-9A-Z]{16}\b/g, "***"],
-  [/\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*/g, "***"],
-  [
-    /((?:password|passwd|secret|token|api[-_]?key|authorization)["']?\s*[:=]\s*["']?(?:Bearer\s+)?)[^\s"',;}]{4,}/gi,
-    "$1***",
-  ],
-];
-
-/** Masks what looks like a secret. */
-export function masked(text: string): string {
-  return SECRETS.reduce((sofar, [pattern, by]) => sofar.replaceAll(pattern, by), text);
-}
 
 /** Text or bytes for people: escaped, masked and cut. */
 export function show(what: string | Uint8Array | undefined, most: number = MOST_SHOWN): string {
   if (what === undefined) return "";
   const text = typeof what === "string" ? what : decodeTolerant(what);
   // A secret is masked before the cut, or half of it would stand there.
-  const head = escapeControls(masked(text.slice(0, most * 4)));
+  const head = escapeControls(maskSecrets(text.slice(0, most * 4)));
   return head.length > most ? `${head.slice(0, most)}…` : head;
 }
 

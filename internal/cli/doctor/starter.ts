@@ -6,11 +6,11 @@ import type { Era } from "./era.ts";
 import { type Facts, factsOf, listMethod, startMs } from "./facts.ts";
 import type { DoctorOptions } from "./options.ts";
 import { type EndReport, EOF_GRACE_MS, startRaw } from "./raw_process.ts";
-import { skip } from "./verdict.ts";
+import { type Finding, skip } from "./verdict.ts";
 
 /** The server would be started more often than the user allows. */
 export class NoStartsLeft extends Error {
-  readonly finding = skip("no starts are left: see --max-starts");
+  readonly finding: Finding = skip("no starts are left: see --max-starts");
 }
 
 /** The bound of an answer, before the start of the server is known. */

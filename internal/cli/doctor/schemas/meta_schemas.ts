@@ -1,7 +1,7 @@
 /** Whether a schema is one: the meta-schemas of JSON Schema in one piece each, for a validator without dynamic references. */
 
 import type { JSONSchema } from "../../../../schema.ts";
-import { type Checker, createChecker } from "../../../server/schemas.ts";
+import { type Checker, createChecker } from "../../../json_schema/schema_checker.ts";
 
 const SELF = { $ref: "#" } as const;
 const MAP = { type: "object", additionalProperties: SELF } as const;
@@ -104,7 +104,10 @@ export type SchemaVerdict =
   | { readonly kind: "foreign"; readonly dialect: string };
 
 /** Looks at a schema by the dialect that it names, 2020-12 if none; `old` revisions leave the choice. */
-export async function judgeSchema(schema: JSONSchema, { old = false } = {}): Promise<SchemaVerdict> {
+export async function judgeSchema(
+  schema: JSONSchema,
+  { old = false }: { old?: boolean } = {},
+): Promise<SchemaVerdict> {
   const dialect = schema["$schema"];
   if (dialect !== undefined && typeof dialect !== "string") {
     return { kind: "invalid", problems: ["$schema is no string"] };

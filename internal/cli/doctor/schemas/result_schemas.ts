@@ -1,7 +1,7 @@
 /** Results and notifications against the schema of their revision, loaded when one is looked at. */
 
 import type { JSONSchema } from "../../../../schema.ts";
-import { type Checker, createChecker } from "../../../server/schemas.ts";
+import { type Checker, createChecker } from "../../../json_schema/schema_checker.ts";
 import type { Members } from "../raw_line.ts";
 
 /** By method: the definition of its result. */
