@@ -103,7 +103,8 @@ export interface Connection {
   /**
    * Queues a message, or a legacy batch of them; messages leave in call order.
    *
-   * @throws {FrameError} If the message cannot be written: too long, or no JSON value.
+   * @throws {FrameError} If the message cannot be written: too long, no JSON value, or no message of JSON-RPC. Nothing
+   * that a value does when it is looked at comes through as another error.
    * @throws {ConnectionClosedError} If the connection has ended.
    */
   send(message: JSONRPCMessage | readonly JSONRPCMessage[]): Outgoing;

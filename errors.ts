@@ -37,7 +37,7 @@ export class StdioError extends Error {
 }
 
 /** Why a message could not be written. */
-export type FrameErrorCode = "frame_too_long" | "unserializable";
+export type FrameErrorCode = "frame_too_long" | "unserializable" | "invalid_message";
 
 /** A message that cannot be written. Nothing was written, and the connection goes on. */
 export class FrameError extends StdioError {

@@ -5,7 +5,7 @@ import { FrameError } from "../errors.ts";
 import { MessageDecoder } from "../internal/framing/message_decoder.ts";
 import { encodeMessage, RawId } from "../internal/framing/message_encoder.ts";
 import type { JSONRPCMessage } from "../messages.ts";
-import { bytesOf, textOf } from "./helpers.ts";
+import { assertGrowth, bytesOf, textOf } from "./helpers.ts";
 
 const LIMITS = { maxLineBytes: 400, maxNestingDepth: 512 };
 const PING = { jsonrpc: "2.0", id: 0, method: "ping" } as const;
@@ -60,24 +60,79 @@ test("encodeMessage() writes what MessageDecoder reads back", () => {
   );
 });
 
-test("encodeMessage() writes lone surrogates as escapes, so that the bytes are UTF-8 (F10)", () => {
-  const texts = ["\ud800", "a\udfffb", "\ude00\ud83d", "\ud83d", "\ud83d\ud83d\ude00"];
-  for (const text of texts) {
-    for (const limit of [1_000, 200]) {
-      const frame = textOfFrame(
-        encodeMessage({ jsonrpc: "2.0", id: text, method: text, params: { [text]: text } }, limit),
-      );
-      const bytes = bytesOf(frame);
-      assert.equal(textOf(bytes), frame);
-      const { id, params } = JSON.parse(frame) as { id: string; params: Record<string, string> };
-      assert.equal(id, text);
-      assert.equal(params[text], text);
+test("encodeMessage() writes U+FFFD for a lone surrogate, but in an id (F10, XC3)", () => {
+  const rows: [text: string, written: string][] = [
+    ["\ud800", "\ufffd"],
+    ["a\udfffb", "a\ufffdb"],
+    ["\ude00\ud83d", "\ufffd\ufffd"],
+    ["\ud83d\ud83d\ude00", "\ufffd😀"],
+    ["cut \ud83d here", "cut \ufffd here"],
+    ["\\\ud83d", "\\\ufffd"],
+    ['"\ud83d"\n\\\\', '"\ufffd"\n\\\\'],
+    ["\\ud83d", "\\ud83d"],
+    ["\\\\ud83d\\\ud83d", "\\\\ud83d\\\ufffd"],
+    ["\\udev \\udead", "\\udev \\udead"],
+    ["😀\u0000\ufffd", "😀\u0000\ufffd"],
+  ];
+  for (const [text, written] of rows) {
+    const request = {
+      jsonrpc: "2.0",
+      id: text,
+      method: text,
+      params: { [text]: [text, { id: text }] },
+    } as const;
+    const wanted = {
+      jsonrpc: "2.0",
+      id: text,
+      method: written,
+      params: { [written]: [written, { id: written }] },
+    };
+    for (const limit of [2_000, 300]) {
+      const frame = textOfFrame(encodeMessage(request, limit));
+      assert.equal(textOf(bytesOf(frame)), frame);
+      assert.deepEqual(JSON.parse(frame), wanted, text);
     }
+    const batch = [{ jsonrpc: "2.0", id: 1, result: { text } }, {
+      jsonrpc: "2.0",
+      id: text,
+      result: { text },
+    }] as const;
+    assert.deepEqual(JSON.parse(textOfFrame(encodeMessage(batch, 2_000))), [
+      { ...batch[0], result: { text: written } },
+      { ...batch[1], result: { text: written } },
+    ]);
   }
 });
 
+test("encodeMessage() gives back whatever stands for a request as it came (F10, XC3)", () => {
+  const id = "\ud83d";
+  const subscriptionId = "io.modelcontextprotocol/subscriptionId";
+  const messages = [
+    { jsonrpc: "2.0", id, error: { code: 1, message: "a" } },
+    { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: id } },
+    { jsonrpc: "2.0", method: "notifications/progress", params: { progressToken: id, progress: 1 } },
+    { jsonrpc: "2.0", id, method: "a", params: { _meta: { progressToken: id } } },
+    { jsonrpc: "2.0", method: "a", params: { _meta: { [subscriptionId]: id } } },
+    { jsonrpc: "2.0", id, result: { _meta: { [subscriptionId]: id } } },
+  ] as const;
+  for (const message of messages) {
+    assert.deepEqual(JSON.parse(textOfFrame(encodeMessage(message, 1_000))), message);
+    assert.deepEqual(JSON.parse(textOfFrame(encodeMessage([message, message], 1_000))), [message, message]);
+  }
+});
+
+test("encodeMessage() looks at backslashes in linear time (XC3, F8)", () => {
+  const cost = (mebibytes: number): number => {
+    const text = "\\".repeat(mebibytes * 500_000) + "\\udev" + "\ud83d".repeat(mebibytes * 20_000);
+    const start = performance.now();
+    encodeMessage({ jsonrpc: "2.0", id: 1, result: { text } }, 100_000_000);
+    return performance.now() - start;
+  };
+  return assertGrowth(cost, { small: 1, large: 4, factor: 12 });
+});
+
 test("encodeMessage() takes exactly the limit in bytes and refuses one more (F10)", () => {
-  for (const unit of ["x", "é", "日", "😀", '"', "\n", "\ud800"]) {
+  for (const unit of ["x", "é", "日", "😀", '"', "\n", "\ufffd"]) {
     for (const count of [1, 10, 33, 34, 35, 1_000]) {
       const message = { jsonrpc: "2.0", method: unit.repeat(count) } as const;
       const { length } = bytesOf(JSON.stringify(message));
@@ -121,6 +176,102 @@ test("encodeMessage() refuses what is no JSON value and says why (F10)", () => {
     });
     // The next one is not touched by the failure.
     assert.equal(textOfFrame(encodeMessage(PING, 1_000)), PING_LINE.trimEnd());
+  }
+});
+
+test("encodeMessage() refuses what is no message, before or after its toJSON() (F10, XC12, S2-10)", () => {
+  const rows: [value: unknown, reason: RegExp][] = [
+    [null, /not a JSON object/],
+    [5, /not a JSON object/],
+    ["text", /not a JSON object/],
+    [[], /an empty batch/],
+    [[PING, 5], /not a JSON object/],
+    [[PING, [PING]], /a batch is not a message/],
+    [{}, /"jsonrpc" is not "2\.0"/],
+    [{ ...PING, id: NaN }, /"id" is neither/],
+    [{ ...PING, id: 1.5 }, /"id" is neither/],
+    [{ ...PING, id: {} }, /"id" is neither/],
+    [{ ...PING, id: null }, /"id" is neither/],
+    [{ ...PING, id: "x".repeat(4_097) }, /"id" is longer than 4096 bytes/],
+    [{ ...PING, method: 5 }, /"method" is not a string/],
+    [{ ...PING, params: [1] }, /"params" is not an object/],
+    [{ ...PING, params: { toJSON: () => "text" } }, /"params" is not an object/],
+    [{ toJSON: () => "text", ...PING }, /not a JSON object/],
+    [{ toJSON: () => ({ ...PING, id: "x".repeat(5_000) }), ...PING }, /"id" is longer/],
+    [{ jsonrpc: "2.0", id: 1, result: new Date(0) }, /"result" is not an object/],
+    [{ jsonrpc: "2.0", id: 1, result: "text" }, /"result" is not an object/],
+    [{ jsonrpc: "2.0", id: 1, error: { code: NaN, message: "a" } }, /"code" is not an integer/],
+    [{ jsonrpc: "2.0", id: 1, error: { code: 1, message: 5n.toString } }, /"message" is not a string/],
+    [{ jsonrpc: "2.0", result: {} }, /"id" is neither/],
+    [[PING, { ...PING, params: { toJSON: () => 1 } }], /"params" is not an object/],
+  ];
+  for (const [value, reason] of rows) {
+    assert.throws(() => encodeMessage(message(value), 100_000), (error) => {
+      assert.ok(error instanceof FrameError, String(error));
+      assert.equal(error.code, "invalid_message");
+      assert.match(error.message, reason);
+      return true;
+    });
+  }
+  const own = { ...PING, params: { toJSON: () => ({ a: 1 }) } };
+  assert.deepEqual(JSON.parse(textOfFrame(encodeMessage(message(own), 1_000))), {
+    ...PING,
+    params: { a: 1 },
+  });
+  const unread = { jsonrpc: "2.0", id: null, error: { code: 1, message: "a" } };
+  assert.deepEqual(JSON.parse(textOfFrame(encodeMessage(message(unread), 1_000))), unread);
+});
+
+test("encodeMessage() throws nothing but a FrameError, whatever a value does (F10, XA4, XA7)", () => {
+  const fail = (): never => {
+    throw hostile;
+  };
+  const hostile: unknown = new Proxy({}, {
+    get: fail,
+    getPrototypeOf: fail,
+    ownKeys: fail,
+    has: fail,
+    getOwnPropertyDescriptor: fail,
+  });
+  const { proxy: revoked, revoke } = Proxy.revocable({}, {});
+  revoke();
+  const lying = Object.defineProperty(new Error(), "message", { get: fail });
+  const thrown = [
+    hostile,
+    revoked,
+    lying,
+    Object.assign(new Error(), { message: 5n }),
+    Object.assign(new Error(), { message: { toString: fail } }),
+    Object.assign(new Error(), { message: Symbol("a") }),
+    { toString: fail },
+    new Error("x\ny".repeat(100_000)),
+  ];
+  const values: unknown[] = [hostile, revoked, [hostile], [revoked], { ...PING, params: hostile }, {
+    ...PING,
+    params: revoked,
+  }];
+  for (const error of thrown) {
+    const toJSON = (): never => {
+      throw error;
+    };
+    values.push({ ...PING, params: { toJSON } }, { ...PING, toJSON });
+    values.push({ ...PING, params: Object.defineProperty({}, "a", { enumerable: true, get: toJSON }) });
+    values.push(
+      Object.defineProperty({ ...PING, toJSON: undefined }, "method", { enumerable: true, get: toJSON }),
+    );
+  }
+  // Good when it is written, bad when it is looked at again.
+  let looks = 0;
+  values.push(Object.defineProperty({ jsonrpc: "2.0", id: 1 }, "method", {
+    enumerable: true,
+    get: () => looks++ === 0 ? "ping" : fail(),
+  }));
+  for (const value of values) {
+    assert.throws(() => encodeMessage(message(value), 1_000), (error) => {
+      assert.ok(error instanceof FrameError);
+      assert.ok(error.message.length < 1_000 && !/[\r\n]/.test(error.message));
+      return true;
+    });
   }
 });
 

@@ -17,6 +17,7 @@ import {
   type RequestId,
   type Result,
 } from "../../messages.ts";
+import { isContentLengthHeader } from "../framing/line_fault.ts";
 import type { Call } from "./call.ts";
 import type { CallTable } from "./call_table.ts";
 
@@ -36,8 +37,6 @@ export interface RouterPort {
   /** Text on the server's stdout that is no message. */
   stray(text: string): void;
 }
-
-const CONTENT_LENGTH_REGEXP = /^content-length:\s*\d+/i;
 
 /**
  * Brings what a server sends to those it is for, strictly in wire order (rules C2, C3, C5, C6). It decides by id, progress
@@ -172,7 +171,7 @@ export class Router {
     if (call !== undefined && reason !== "truncated") {
       this.#table.refuse(call, new InvalidResponseError(call.method, detail), detail);
     } else if (call === undefined && !hasMethod && !hasResult) {
-      if (CONTENT_LENGTH_REGEXP.test(preview)) this.#framesByContentLength = true;
+      if (isContentLengthHeader(fault)) this.#framesByContentLength = true;
       this.#port.stray(preview);
     }
     return undefined;

@@ -1,5 +1,8 @@
 import { FrameError } from "../../errors.ts";
-import type { JSONRPCMessage } from "../../messages.ts";
+import { type JSONRPCMessage, MetaKey } from "../../messages.ts";
+import { textOfThrown } from "../thrown.ts";
+import { elementsOf, spanAt } from "./json_source.ts";
+import { isUsableId, whatIsWrong } from "./message_rules.ts";
 
 const encoder = new TextEncoder();
 
@@ -25,7 +28,7 @@ export class RawId {
  * One message, or one legacy batch, as compact JSON: text without a line feed, or bytes with it when it is so large that
  * its length in bytes had to be measured.
  *
- * @throws {FrameError} If it is too long or no JSON value.
+ * @throws {FrameError} If it is too long, no JSON value, or no message.
  */
 export function encodeMessage(
   message: JSONRPCMessage | readonly JSONRPCMessage[],
@@ -44,20 +47,60 @@ export function encodeMessage(
   return bytes;
 }
 
+/** Whatever the message is, and whatever it does when it is looked at: nothing but a `FrameError` is thrown. */
 function stringify(message: JSONRPCMessage | readonly JSONRPCMessage[]): string {
   // A value's own toJSON may encode another message meanwhile.
   const outer = rawIdWritten;
   rawIdWritten = false;
+  let wrong: string | undefined;
+  let text: string | undefined;
   try {
-    const text: string | undefined = JSON.stringify(message);
+    text = JSON.stringify(message);
     if (text === undefined) throw new TypeError("it has no value");
-    return rawIdWritten ? restoreRawIds(text) : text;
+    if (rawIdWritten) text = restoreRawIds(text);
+    wrong = isArray(message) ? whatIsWrongWithBatch(message) : whatCannotBeSent(message, text);
+    text = replaceLoneSurrogates(text);
   } catch (error) {
-    const reason = textOf(error);
+    const reason = textOfThrown(error);
     throw new FrameError("unserializable", `Cannot write the message as JSON: ${reason}`, { cause: error });
   } finally {
     rawIdWritten = outer;
   }
+  if (wrong === undefined) return text;
+  throw new FrameError("invalid_message", `Cannot write the message: ${wrong}`);
+}
+
+function isArray(value: JSONRPCMessage | readonly JSONRPCMessage[]): value is readonly JSONRPCMessage[] {
+  return Array.isArray(value);
+}
+
+function whatIsWrongWithBatch(messages: readonly JSONRPCMessage[]): string | undefined {
+  if (messages.length === 0) return "an empty batch is not a message";
+  for (const message of messages) {
+    const wrong = whatCannotBeSent(message);
+    if (wrong !== undefined) return wrong;
+  }
+  return undefined;
+}
+
+/** What is written must be a message, too, where a `toJSON` has made something else of the value. */
+function whatCannotBeSent(message: JSONRPCMessage, text?: string): string | undefined {
+  const wrong = whatIsWrong(message, isSendableId);
+  if (wrong !== undefined || !(hasToJSON(message) || hasToJSON(contentOf(message)))) return wrong;
+  return whatIsWrong(JSON.parse(text ?? JSON.stringify(message)));
+}
+
+function contentOf(message: JSONRPCMessage): unknown {
+  if ("method" in message) return message.params;
+  return "result" in message ? message.result : message.error;
+}
+
+function isSendableId(id: unknown): boolean {
+  return isUsableId(id) || id instanceof RawId;
+}
+
+function hasToJSON(value: unknown): boolean {
+  return value !== undefined && typeof (value as { toJSON?: unknown } | null)?.toJSON === "function";
 }
 
 function restoreRawIds(text: string): string {
@@ -65,11 +108,34 @@ function restoreRawIds(text: string): string {
   return text.split(mark).map((part, index) => index === 0 ? part : part.replace('"', "")).join("");
 }
 
-/** The message of whatever was thrown; some values cannot even be turned into text. */
-function textOf(thrown: unknown): string {
-  try {
-    return thrown instanceof Error ? thrown.message : String(thrown);
-  } catch {
-    return "a value without a text was thrown";
+/** What stands for a lone surrogate in JSON text, if the backslash is not itself escaped. */
+const LONE_SURROGATE_REGEXP = /(?<!\\)(?:\\\\)*\\ud[89a-f][0-9a-f]{2}/;
+const ESCAPE_REGEXP = /\\(?:ud[89a-f][0-9a-f]{2}|.)/g;
+
+/** Where ids stand that the other side has made, and knows again only as they were. */
+const ID_PATHS = [
+  ["id"],
+  ["params", "requestId"],
+  ["params", "progressToken"],
+  ["params", "_meta", "progressToken"],
+  ["params", "_meta", MetaKey.subscriptionId],
+  ["result", "_meta", MetaKey.subscriptionId],
+];
+
+/** Strict readers refuse a whole line for the escape of a lone surrogate; only in an id it goes back as it came (rule F10). */
+function replaceLoneSurrogates(text: string): string {
+  if (!text.includes("\\ud") || !LONE_SURROGATE_REGEXP.test(text)) return text;
+  const messages = text.startsWith("[") ? elementsOf(text) : [{ start: 0, end: text.length }];
+  const ids = messages.flatMap((message) => ID_PATHS.flatMap((path) => spanAt(text, path, message) ?? []));
+  let replaced = "";
+  let at = 0;
+  for (const { start, end } of ids.sort((one, other) => one.start - other.start)) {
+    replaced += replaceIn(text.slice(at, start)) + text.slice(start, end);
+    at = end;
   }
+  return replaced + replaceIn(text.slice(at));
+}
+
+function replaceIn(text: string): string {
+  return text.replaceAll(ESCAPE_REGEXP, (escape) => escape.length > 2 ? "\ufffd" : escape);
 }

@@ -7,13 +7,16 @@ const ID_IS_WRONG = `the member "id" is neither a string nor an integer`;
 export const ID_IS_TOO_LONG: string = `the member "id" is longer than ${MAX_ID_BYTES} bytes`;
 
 /** Says what keeps a value from being a JSON-RPC message of MCP, or undefined if nothing does. */
-export function whatIsWrong(value: unknown): string | undefined {
+export function whatIsWrong(
+  value: unknown,
+  isId: (id: unknown) => boolean = isUsableId,
+): string | undefined {
   if (!isJSONObject(value)) return Array.isArray(value) ? "a batch is not a message" : "not a JSON object";
   if (value.jsonrpc !== "2.0") return `the member "jsonrpc" is not "2.0"`;
   const { id, method } = value;
   if (method !== undefined) {
     if (typeof method !== "string") return `the member "method" is not a string`;
-    if (id !== undefined && !isUsableId(id)) return whatIsWrongWithId(id);
+    if (id !== undefined && !isId(id)) return whatIsWrongWithId(id);
     const { params } = value;
     // Some serializers write null for what is absent.
     if (params !== undefined && params !== null && !isJSONObject(params)) {
@@ -27,7 +30,7 @@ export function whatIsWrong(value: unknown): string | undefined {
   const hasError = value.error !== undefined;
   if (value.result === undefined && !hasError) return `neither "method", "result" nor "error" is there`;
   if (value.result !== undefined && hasError) return `both "result" and "error" are there`;
-  if (!isUsableId(id) && !(hasError && (id === undefined || id === null))) return whatIsWrongWithId(id);
+  if (!isId(id) && !(hasError && (id === undefined || id === null))) return whatIsWrongWithId(id);
   return hasError ? whatIsWrongWithError(value.error) : whatIsWrongWithResult(value.result);
 }
 
