@@ -84,6 +84,12 @@ export interface ClientLimits {
    */
   maxNestingDepth?: number | undefined;
   /**
+   * As many bytes are read and decoded at a time, at most; a line may be longer.
+   *
+   * @default {65_536}
+   */
+  readBufferBytes?: number | undefined;
+  /**
    * How many notifications wait for `onNotification` before the server is held by its pipe.
    *
    * @default {1_024}

@@ -116,8 +116,7 @@ export function resolveRequest(options: RequestOptions, settings: ClientSettings
 
 /** What a connection to a server is bound by. */
 export function resolveConnection({ limits = {} }: ClientOptions): ConnectionSettings {
-  const { maxLineBytes, maxNestingDepth, maxQueuedBytes } = FRAMING_DEFAULTS;
-  const settings = { maxLineBytes, maxNestingDepth, maxQueuedBytes, ...withoutUndefined(limits) };
+  const settings = { ...FRAMING_DEFAULTS, ...withoutUndefined(limits) };
   checkFramingLimits(settings);
   return settings;
 }

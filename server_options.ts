@@ -61,6 +61,12 @@ export interface ServerLimits {
    * @default {512}
    */
   maxNestingDepth?: number | undefined;
+  /**
+   * As many bytes are read and decoded at a time, at most; a line may be longer.
+   *
+   * @default {65_536}
+   */
+  readBufferBytes?: number | undefined;
 }
 
 /** How long clients may keep what can be cached. */

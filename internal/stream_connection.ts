@@ -14,6 +14,8 @@ export interface ConnectionSettings {
   readonly maxLineBytes: number;
   /** The deepest nesting read. */
   readonly maxNestingDepth: number;
+  /** As many bytes are decoded and handed on at a time; a line may be longer. */
+  readonly readBufferBytes: number;
   /** Above this much waiting output the connection is full, in bytes. */
   readonly maxQueuedBytes: number;
 }
@@ -31,6 +33,9 @@ export class StreamConnection implements Connection {
   readonly #decoder: MessageDecoder;
   readonly #buffer: WriteBuffer;
   readonly #maxLineBytes: number;
+  readonly #readBufferBytes: number;
+  /** What was read and is not yet decoded. */
+  #unread: Uint8Array | undefined;
   readonly closed: Promise<ConnectionEnd>;
   #resolveClosed!: (end: ConnectionEnd) => void;
   readonly #firstInput = createDeferred();
@@ -49,6 +54,7 @@ export class StreamConnection implements Connection {
     this.#output = output;
     this.#decoder = new MessageDecoder(settings);
     this.#maxLineBytes = settings.maxLineBytes;
+    this.#readBufferBytes = settings.readBufferBytes;
     this.#buffer = new WriteBuffer(
       (bytes) => this.#write(bytes),
       { highWaterBytes: settings.maxQueuedBytes, maxBatchBytes: MAX_BATCH_BYTES },
@@ -85,10 +91,8 @@ export class StreamConnection implements Connection {
     this.#waitingForInput = true;
     try {
       while (!this.#inputEnded) {
-        const bytes = await this.#input.read();
-        if (this.#bytesRead === 0 && bytes !== undefined) this.#firstInput.resolve();
-        this.#bytesRead += bytes?.length ?? 0;
-        const batch = bytes === undefined ? this.#endInput() : this.#decoder.push(bytes);
+        const bytes = this.#unread ?? this.#count(await this.#input.read());
+        const batch = bytes === undefined ? this.#endInput() : this.#decode(bytes);
         if (batch.length > 0) return batch;
       }
     } catch (error) {
@@ -117,6 +121,7 @@ export class StreamConnection implements Connection {
 
   cancelInput(reason?: unknown): void {
     this.#inputCancelled = true;
+    this.#unread = undefined;
     this.#input.cancel(reason).catch((error) => this.#inputError ??= error);
   }
 
@@ -136,6 +141,21 @@ export class StreamConnection implements Connection {
     this.cancelInput(reason);
     // The stream may wait for a write that never ends; nobody waits for it.
     this.#output.abort(reason).catch(() => {});
+  }
+
+  #count(bytes: Uint8Array | undefined): Uint8Array | undefined {
+    if (this.#bytesRead === 0 && bytes !== undefined) this.#firstInput.resolve();
+    this.#bytesRead += bytes?.length ?? 0;
+    return bytes;
+  }
+
+  #decode(bytes: Uint8Array): Inbound[] {
+    if (bytes.length <= this.#readBufferBytes) {
+      this.#unread = undefined;
+      return this.#decoder.push(bytes);
+    }
+    this.#unread = bytes.subarray(this.#readBufferBytes);
+    return this.#decoder.push(bytes.subarray(0, this.#readBufferBytes));
   }
 
   async #write(bytes: Uint8Array): Promise<void> {

@@ -177,7 +177,12 @@ test("B11 a message of 64 MiB in 4 KiB chunks costs linear time, and its buffer 
 test("B12 messages at and around the sizes of buffers arrive whole and in order at a slow reader (F2, F5)", {
   timeout: 60_000,
 }, async () => {
-  const settings = { maxLineBytes: 32 * 1_048_576, maxNestingDepth: 512, maxQueuedBytes: 1_048_576 };
+  const settings = {
+    maxLineBytes: 32 * 1_048_576,
+    maxNestingDepth: 512,
+    maxQueuedBytes: 1_048_576,
+    readBufferBytes: 65_536,
+  };
   const sizes = [16_383, 16_384, 65_535, 65_536, 65_537, 1_048_576, 20 * 1_048_576];
   const pipe = new TransformStream<Uint8Array, Uint8Array>({
     async transform(chunk, controller): Promise<void> {

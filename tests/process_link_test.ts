@@ -50,7 +50,7 @@ async function start(
     },
     keepsAlive: true,
     stderr: {},
-    connection: { maxLineBytes: 1_000, maxNestingDepth: 64, maxQueuedBytes: 1_000 },
+    connection: { maxLineBytes: 1_000, maxNestingDepth: 64, maxQueuedBytes: 1_000, readBufferBytes: 65_536 },
     runtime,
     logger: log.logger,
     clock,
@@ -353,7 +353,12 @@ test("startServer() lets this process end before the server only when it is told
       },
       keepsAlive,
       stderr: {},
-      connection: { maxLineBytes: 1_000, maxNestingDepth: 64, maxQueuedBytes: 1_000 },
+      connection: {
+        maxLineBytes: 1_000,
+        maxNestingDepth: 64,
+        maxQueuedBytes: 1_000,
+        readBufferBytes: 65_536,
+      },
       runtime,
       logger: silentLogger,
       clock: new FakeClock(),
@@ -389,7 +394,12 @@ test("ProcessLink.end() waits a moment for last words that come late, and no lon
           controller.close();
         }, lateMs),
     });
-    const limits = { maxLineBytes: 1_000, maxNestingDepth: 64, maxQueuedBytes: 1_000 };
+    const limits = {
+      maxLineBytes: 1_000,
+      maxNestingDepth: 64,
+      maxQueuedBytes: 1_000,
+      readBufferBytes: 65_536,
+    };
     const link = new ProcessLink({
       process: new OwnedProcess(child, settings),
       connection: new StreamConnection({ readable: child.stdout, writable: child.stdin }, limits),

@@ -83,6 +83,7 @@ test("StdioClientTransport refuses durations and limits that it cannot use, at o
       { terminateGraceMs: NaN },
       { limits: { maxLineBytes: 0 } },
       { limits: { maxNestingDepth: 1.5 } },
+      { limits: { readBufferBytes: 0 } },
     ]
   ) {
     assert.throws(() => new StdioClientTransport({ command: "server", ...wrong }), { name: "RangeError" });

@@ -339,6 +339,7 @@ test("Server refuses options it cannot use, at once (V16)", () => {
     [{ info, limits: { maxQueuedBytes: NaN } }, RangeError],
     [{ info, limits: { maxLineBytes: 0 } }, RangeError],
     [{ info, limits: { maxNestingDepth: Infinity } }, RangeError],
+    [{ info, limits: { readBufferBytes: 0 } }, RangeError],
     [{ info, drainTimeoutMs: -1 }, RangeError],
     [{ info, pageSize: 0 }, RangeError],
     [{ info, cache: { ttlMs: -1 } }, RangeError],

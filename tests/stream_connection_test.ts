@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ConnectionEnd, Inbound } from "../connection.ts";
 import { ConnectionClosedError, FrameError } from "../errors.ts";
+import { FRAMING_DEFAULTS } from "../internal/options.ts";
 import { type ConnectionSettings, StreamConnection } from "../internal/stream_connection.ts";
 import type { JSONRPCMessage } from "../messages.ts";
 import {
@@ -18,7 +19,12 @@ import {
   textOf,
 } from "./helpers.ts";
 
-const SETTINGS: ConnectionSettings = { maxLineBytes: 1_000, maxNestingDepth: 512, maxQueuedBytes: 200 };
+const SETTINGS: ConnectionSettings = {
+  maxLineBytes: 1_000,
+  maxNestingDepth: 512,
+  maxQueuedBytes: 200,
+  readBufferBytes: 65_536,
+};
 const PING = { jsonrpc: "2.0", id: 0, method: "ping" } as const;
 const PING_LINE = '{"jsonrpc":"2.0","id":0,"method":"ping"}\n';
 
@@ -127,6 +133,45 @@ test("StreamConnection.receive() gives what came, in wire order, however it was 
   ]);
   for (const chunks of everySplit(bytes)) assert.deepEqual(await receiveAll(reading(chunks)), whole);
   assert.deepEqual(await receiveAll(reading(chunked(bytes, 1))), whole);
+});
+
+test("StreamConnection.receive() decodes readBufferBytes at a time, and lines longer than that (S1-15)", async () => {
+  const bytes = bytesOf(PING_LINE.repeat(10), `{"jsonrpc":"2.0","method":"${"x".repeat(300)}"}\n`, PING_LINE);
+  for (const readBufferBytes of [1, 7, 40, 41, 100, 10_000]) {
+    const connection = reading([bytes, bytesOf(PING_LINE)], { ...SETTINGS, readBufferBytes });
+    const batches: (readonly Inbound[])[] = [];
+    for (let batch = await connection.receive(); batch !== undefined; batch = await connection.receive()) {
+      batches.push(batch);
+    }
+    assert.ok(batches.flat().every(({ kind }) => kind === "message"));
+    assert.equal(batches.flat().length, 13);
+    const most = Math.max(1, Math.ceil(readBufferBytes / PING_LINE.length));
+    assert.ok(
+      batches.every((batch) => batch.length <= most),
+      `${readBufferBytes}: ${batches.map((b) => b.length)}`,
+    );
+    assert.equal(connection.bytesRead, bytes.length + PING_LINE.length);
+  }
+  assert.equal(FRAMING_DEFAULTS.readBufferBytes, 65_536);
+  const settings = { ...SETTINGS, ...FRAMING_DEFAULTS };
+  for (const length of [65_535, 65_536, 65_537, 1_048_576]) {
+    const line = `{"jsonrpc":"2.0","method":"${"x".repeat(length - 30)}"}\n`;
+    for (const chunks of [[bytesOf(line)], chunked(bytesOf(line), length > 100_000 ? 1_000 : 1)]) {
+      const inbound = await receiveAll(reading(chunks, settings));
+      assert.equal(JSON.stringify((inbound[0] as { message: unknown }).message).length + 1, line.length);
+      assert.equal(inbound.length, 1);
+    }
+  }
+});
+
+test("StreamConnection.cancelInput() drops what was read and not yet decoded (S1-15)", async () => {
+  const connection = reading([bytesOf(PING_LINE.repeat(3))], {
+    ...SETTINGS,
+    readBufferBytes: PING_LINE.length,
+  });
+  assert.equal((await connection.receive())?.length, 1);
+  connection.cancelInput();
+  assert.equal(await connection.receive(), undefined);
 });
 
 test("StreamConnection.receive() gives one batch for each chunk, never an empty one", async () => {

@@ -15,6 +15,7 @@ export interface ServerSettingsLimits {
   readonly maxQueuedBytes: number;
   readonly maxLineBytes: number;
   readonly maxNestingDepth: number;
+  readonly readBufferBytes: number;
 }
 
 /** What the options of a server default to, where that is a number. */
@@ -31,6 +32,7 @@ export const SERVER_DEFAULTS: {
     maxQueuedBytes: FRAMING_DEFAULTS.maxQueuedBytes,
     maxLineBytes: FRAMING_DEFAULTS.maxLineBytes,
     maxNestingDepth: FRAMING_DEFAULTS.maxNestingDepth,
+    readBufferBytes: FRAMING_DEFAULTS.readBufferBytes,
   },
   pageSize: 1_000,
   drainTimeoutMs: 10_000,
