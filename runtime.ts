@@ -47,11 +47,13 @@ export interface SpawnCommand {
   readonly processGroup: boolean;
   /** Windows: `args` are already quoted and joined as they must stand on the command line. */
   readonly verbatimArguments?: boolean | undefined;
+  /** What errors name in place of `command` and `args`: what a user asked for, where another program runs that. */
+  readonly shown?: { readonly command: string; readonly args: readonly string[] } | undefined;
 }
 
 /**
  * What came of a signal: `sent`; `gone` when there was nobody left; `child_only` when the group was meant but
- * only the child could be reached, as under Deno with a scoped `--allow-run`.
+ * only the child could be reached, as under Deno with a scoped `--allow-run`, or on Windows if `taskkill` fails.
  */
 export type SignalOutcome = "sent" | "gone" | "child_only";
 
@@ -69,9 +71,12 @@ export interface ChildHandle {
   readonly exited: Promise<ExitStatus | null>;
   /**
    * Signals the process or the group saved at spawn. On Windows every signal ends the process, and for a group its
-   * whole tree. The caller makes sure that a process which was reaped is no longer signalled.
+   * whole tree, of which is told later what came of it. The caller makes sure that a process which was reaped is no longer
+   * signalled.
    */
-  signal(signal: Signal, target: "child" | "group"): SignalOutcome;
+  signal(signal: Signal, target: "child" | "group"): SignalOutcome | Promise<SignalOutcome>;
+  /** Sends SIGKILL, and has done so when it returns, on Windows too: for the end of this process. */
+  killNow(target: "child" | "group"): SignalOutcome;
   /** Whether a member of the group is left; also true for one that has ended and was not reaped. */
   groupAlive(): boolean;
   /** Lets this process end although the child still runs; a read of its output that is under way may still hold it. */
@@ -140,10 +145,10 @@ export interface RuntimeAdapter {
    * @throws {RangeError} As a rejection, if it is too large.
    */
   readTextFile(path: string, options?: ReadTextFileOptions): Promise<string>;
-  /** Whether a path names a directory. */
-  isDirectory(path: string): Promise<boolean>;
-  /** Whether a path names a file. */
-  isFile(path: string): Promise<boolean>;
+  /** Whether a path names a directory; undefined where that may not be known. */
+  isDirectory(path: string): Promise<boolean | undefined>;
+  /** Whether a path names a file; undefined where that may not be known. */
+  isFile(path: string): Promise<boolean | undefined>;
   /** Calls back for each of the signals; the default action no longer happens. Returns what undoes it. */
   onSignal(signals: readonly Signal[], callback: (signal: Signal) => void): () => void;
   /**

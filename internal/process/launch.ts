@@ -5,7 +5,9 @@ import {
   listInheritedNames,
   resolveEnvironment,
 } from "../environment.ts";
+import { commandNotFound } from "../runtime/spawn_failure.ts";
 import { findExecutable } from "../windows/executable_search.ts";
+import { joinPath } from "../windows/paths.ts";
 import { buildStart } from "../windows/start.ts";
 
 /** What a user asks to have started; nothing is left to default but what may be absent. */
@@ -24,7 +26,7 @@ export interface LaunchSettings {
  * Decides all that is left to decide before a process is started: its environment and, on Windows, which file the command
  * means and how its arguments are quoted (rules P1, P2, P11).
  *
- * @throws {ProcessError} If arguments cannot be passed to a batch file.
+ * @throws {ProcessError} On Windows, if there is no such program, or if arguments cannot be passed to a batch file.
  */
 export async function planLaunch(settings: LaunchSettings, runtime: RuntimeAdapter): Promise<SpawnCommand> {
   const { os } = runtime;
@@ -34,17 +36,27 @@ export async function planLaunch(settings: LaunchSettings, runtime: RuntimeAdapt
     ? {}
     : runtime.env(listInheritedNames(request));
   const env = resolveEnvironment({ ...request, own, env: settings.env });
-  const plan = { command, args, cwd, env, processGroup, stderr };
-  if (os !== "windows") return plan;
+  const plan: SpawnCommand = { command, args, cwd, env, processGroup, stderr };
+  return os === "windows" ? await planOnWindows(plan, runtime) : plan;
+}
+
+/**
+ * What is found is started by its full path, and what is not found is not handed to the system: that would look for it in the
+ * working directory.
+ */
+async function planOnWindows(plan: SpawnCommand, runtime: RuntimeAdapter): Promise<SpawnCommand> {
+  const { command, args, cwd, env } = plan;
   const executable = await findExecutable({
     command,
-    path: getVariable(os, env, "PATH"),
-    pathExt: getVariable(os, env, "PATHEXT"),
-    cwd: cwd ?? runtime.cwd(),
+    path: getVariable("windows", env, "PATH"),
+    pathExt: getVariable("windows", env, "PATHEXT"),
+    cwd: cwd === undefined ? runtime.cwd() : joinPath(runtime.cwd(), cwd),
     isFile: (path) => runtime.isFile(path),
   });
-  // What is not found is left to the system, which says so in its own words.
-  return executable === undefined
-    ? plan
-    : { ...plan, ...buildStart(executable, args, getVariable(os, env, "SystemRoot")) };
+  // Deno, where it may not look, does not look in the working directory either.
+  if (executable === "unknown" || command === "") return plan;
+  if (executable === undefined) throw await commandNotFound(plan, runtime);
+  // Of this process: a server's environment must not decide which cmd.exe runs.
+  const systemRoot = getVariable("windows", runtime.env(["SystemRoot"]), "SystemRoot");
+  return { ...plan, ...buildStart(executable, args, systemRoot), shown: { command, args } };
 }

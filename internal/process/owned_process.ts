@@ -1,4 +1,4 @@
-import type { ChildHandle, Clock, ExitStatus, RuntimeAdapter, Signal } from "../../runtime.ts";
+import type { ChildHandle, Clock, ExitStatus, RuntimeAdapter, Signal, SignalOutcome } from "../../runtime.ts";
 import { delay, settlesWithin } from "../clock.ts";
 
 /** So long a server's helpers have to end by themselves once it has ended, in milliseconds. */
@@ -81,17 +81,31 @@ export class OwnedProcess {
 
   /** Ends it and its group now, synchronously; for the end of this process. */
   endNow(): void {
-    if (!this.reaped || this.child.groupAlive()) this.#send("SIGKILL");
+    if (this.reaped && !this.child.groupAlive()) return;
+    try {
+      this.#tell(this.child.killNow(this.#target));
+    } catch (error) {
+      this.#settings.onRefused("SIGKILL", error);
+    }
   }
 
   #send(signal: Signal): void {
-    const { processGroup, onChildOnly, onRefused } = this.#settings;
+    // Whoever waits for its end goes on to the next step.
+    const refused = (error: unknown): void => this.#settings.onRefused(signal, error);
     try {
-      const outcome = this.child.signal(signal, processGroup ? "group" : "child");
-      if (outcome === "child_only") onChildOnly();
+      const outcome = this.child.signal(signal, this.#target);
+      if (typeof outcome === "string") this.#tell(outcome);
+      else outcome.then((late) => this.#tell(late), refused);
     } catch (error) {
-      // Whoever waits for its end goes on to the next step.
-      onRefused(signal, error);
+      refused(error);
     }
+  }
+
+  get #target(): "child" | "group" {
+    return this.#settings.processGroup ? "group" : "child";
+  }
+
+  #tell(outcome: SignalOutcome): void {
+    if (outcome === "child_only") this.#settings.onChildOnly();
   }
 }

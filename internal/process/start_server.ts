@@ -64,7 +64,9 @@ function warnChildOnly(runtime: RuntimeAdapter, logger: Logger): void {
   if (warned.has(runtime)) return;
   warned.add(runtime);
   logger.warn(
-    "[mcp_stdio] only the server itself can be signalled, not what it started: " +
-      "that needs --allow-run without a list",
+    runtime.os === "windows"
+      ? "[mcp_stdio] only the server itself was ended, not what it started: taskkill failed, or may not be run"
+      : "[mcp_stdio] only the server itself can be signalled, not what it started: " +
+        "that needs --allow-run without a list",
   );
 }

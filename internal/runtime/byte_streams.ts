@@ -96,6 +96,8 @@ const READER_IS_GONE = new Set([
   "EPIPE",
   "ECONNRESET",
   "ECANCELED",
+  // Of Node on Windows.
+  "EOF",
   "ERR_STREAM_DESTROYED",
   "ERR_STREAM_PREMATURE_CLOSE",
   "ERR_STREAM_WRITE_AFTER_END",

@@ -28,8 +28,3 @@ export function isGone(error: unknown): boolean {
   const { code, name } = Object(error) as { code?: unknown; name?: unknown };
   return code === "ESRCH" || name === "NotFound";
 }
-
-/** The command that ends a process and all it has started, on Windows. */
-export function taskkill(pid: number): readonly [command: string, args: readonly string[]] {
-  return ["taskkill", ["/PID", String(pid), "/T", "/F"]];
-}

@@ -1,15 +1,10 @@
 /** The one place that says why a process could not be started, in the same words whatever the runtime reported. */
 
 import { ProcessError, type ProcessErrorCode } from "../../errors.ts";
-import type { SpawnCommand } from "../../runtime.ts";
+import type { RuntimeAdapter, SpawnCommand } from "../../runtime.ts";
 
-/** Looks at paths; undefined where that may not be known. */
-export interface PathProbe {
-  /** Whether a path names a directory. */
-  isDirectory(path: string): Promise<boolean | undefined>;
-  /** Whether a path names a file. */
-  isFile(path: string): Promise<boolean | undefined>;
-}
+/** What is asked of the system: its kind, and what is at a path. */
+export type PathProbe = Pick<RuntimeAdapter, "os" | "isDirectory" | "isFile">;
 
 /** What a runtime's own report already tells. */
 export interface SpawnClues {
@@ -41,6 +36,16 @@ function isVariable(name: string, value: string): boolean {
 }
 
 const NOT_EXECUTABLE = { hint: "a directory or a file without execute permission" } as const;
+const NO_PROGRAM = {
+  hint: "start it by its interpreter, such as node or python",
+  systemCode: "EFTYPE",
+} as const;
+
+/** Facts beside the command. */
+interface Facts {
+  readonly systemCode?: string | undefined;
+  readonly hint?: string | undefined;
+}
 
 /** Makes the error for a start that failed. */
 export async function spawnFailure(
@@ -49,14 +54,20 @@ export async function spawnFailure(
   probe: PathProbe,
   clues: SpawnClues = {},
 ): Promise<ProcessError> {
+  const missing = await missingCwd(command, probe, clues, cause);
+  if (missing !== undefined) return missing;
   const systemCode = systemCodeOf(cause);
-  const fail = (code: ProcessErrorCode, reason: string, facts: { systemCode?: string; hint?: string } = {}) =>
+  const { message = String(cause), name = "" } = (cause ?? {}) as Partial<Error>;
+  const fail = (code: ProcessErrorCode, reason: string, facts: Facts = {}) =>
     processError(code, command, reason, { systemCode, ...facts }, cause);
-
-  const { cwd } = command;
-  if (cwd !== undefined && (clues.noCwd || (await probe.isDirectory(cwd)) === false)) {
-    const systemCode = await probe.isFile(cwd) ? "ENOTDIR" : "ENOENT";
-    return fail("cwd_not_found", `no such working directory: ${JSON.stringify(cwd)}`, { systemCode });
+  if (probe.os === "windows") {
+    if (systemCode === "EFTYPE" || /\(os error 193\)/.test(message)) {
+      return fail("spawn_failed", "it is no program that Windows can start", NO_PROGRAM);
+    }
+    if (systemCode === "EACCES" || systemCode === "EPERM") {
+      return fail("permission_denied", "access is denied");
+    }
+    if (systemCode === "ENAMETOOLONG") return fail("invalid_argument", "the command line is too long");
   }
   switch (systemCode) {
     case "ENOENT":
@@ -73,15 +84,38 @@ export async function spawnFailure(
     case "EPERM":
       return fail("permission_denied", "not executable", NOT_EXECUTABLE);
     case undefined:
-      return fail(
-        (cause as Error | undefined)?.name === "TypeError" ? "invalid_argument" : "spawn_failed",
-        (cause as Error | undefined)?.message ?? String(cause),
-      );
+      return fail(name === "TypeError" ? "invalid_argument" : "spawn_failed", message);
     default:
       return fail("spawn_failed", systemCode);
   }
-  const hint = isPath(command.command) ? undefined : "searched in the PATH it would be given";
-  return fail("command_not_found", "no such command", hint === undefined ? {} : { hint });
+  return noSuchCommand(command, systemCode, cause);
+}
+
+/** Makes the error for a command that was looked for in vain, or for the working directory if that is missing. */
+export async function commandNotFound(command: SpawnCommand, probe: PathProbe): Promise<ProcessError> {
+  return await missingCwd(command, probe, {}) ?? noSuchCommand(command, "ENOENT");
+}
+
+async function missingCwd(
+  command: SpawnCommand,
+  probe: PathProbe,
+  clues: SpawnClues,
+  cause?: unknown,
+): Promise<ProcessError | undefined> {
+  const { cwd } = command;
+  if (cwd === undefined || !clues.noCwd && (await probe.isDirectory(cwd)) !== false) return undefined;
+  const systemCode = await probe.isFile(cwd) ? "ENOTDIR" : "ENOENT";
+  const reason = `no such working directory: ${JSON.stringify(cwd)}`;
+  return processError("cwd_not_found", command, reason, { systemCode }, cause);
+}
+
+function noSuchCommand(command: SpawnCommand, systemCode: string | undefined, cause?: unknown): ProcessError {
+  const hint = isPath(shownOf(command).command) ? undefined : "searched in the PATH it would be given";
+  return processError("command_not_found", command, "no such command", { systemCode, hint }, cause);
+}
+
+function shownOf(command: SpawnCommand): Pick<SpawnCommand, "command" | "args"> {
+  return command.shown ?? command;
 }
 
 /** Makes a `ProcessError` about a command. */
@@ -89,15 +123,16 @@ export function processError(
   code: ProcessErrorCode,
   command: SpawnCommand,
   reason: string,
-  facts: { systemCode?: string | undefined; hint?: string | undefined } = {},
+  facts: Facts = {},
   cause?: unknown,
 ): ProcessError {
+  const shown = shownOf(command);
   return new ProcessError(
     code,
-    `Cannot start ${JSON.stringify(command.command)}: ${reason}`,
+    `Cannot start ${JSON.stringify(shown.command)}: ${reason}`,
     {
-      command: command.command,
-      args: command.args,
+      command: shown.command,
+      args: shown.args,
       cwd: command.cwd,
       searchedPath: pathVariable(command.env),
       ...facts,
@@ -106,8 +141,9 @@ export function processError(
   );
 }
 
-/** Whether there is anything by the name of the command, executable or not. */
+/** Whether there is anything by the name of the command, executable or not. On Windows that does not matter. */
 async function isThere({ command, cwd, env }: SpawnCommand, probe: PathProbe): Promise<boolean> {
+  if (probe.os === "windows") return false;
   const folders = isPath(command) ? [cwd ?? "."] : (pathVariable(env) ?? "").split(":");
   for (const folder of folders) {
     const path = command.startsWith("/") ? command : `${folder || "."}/${command}`;

@@ -18,9 +18,9 @@ const PIPE_BYTES = 65_536;
 export interface FakeRuntimeOptions {
   /** Called with each process that is started; a throw or a rejection is a failed spawn. */
   onSpawn?: ((started: FakeProcess) => void | Promise<void>) | undefined;
-  /** The environment. */
+  /** The environment; by default empty, and on Windows with one folder in PATH. */
   env?: Record<string, string> | undefined;
-  /** Text files by path. */
+  /** Text files by path. Without them nobody knows what there is, and on Windows a command is started as it is given. */
   files?: Record<string, string> | undefined;
   /** The kind of system. */
   os?: "posix" | "windows" | undefined;
@@ -95,6 +95,7 @@ export class FakeProcess implements ByteStreams {
       stderr: this.#stderr?.readable ?? null,
       exited: this.#exited.promise,
       signal: (signal) => this.#signal(signal),
+      killNow: () => this.#signal("SIGKILL"),
       groupAlive: () => this.#exit === undefined || this.hasHelper,
       unref: () => void (this.keepsAlive = false),
     };
@@ -209,7 +210,8 @@ class MemoryRuntime implements FakeRuntime {
   }
 
   env(names?: readonly string[]): Record<string, string> {
-    const { env = {} } = this.#options;
+    // Windows looks for every command in a folder of PATH.
+    const { env = this.os === "windows" ? { PATH: "C:\\Windows" } : {} } = this.#options;
     return names === undefined
       ? { ...env }
       : Object.fromEntries(Object.entries(env).filter(([name]) => names.includes(name)));
@@ -224,14 +226,14 @@ class MemoryRuntime implements FakeRuntime {
     return text === undefined ? Promise.reject(new Error(`No such file: ${path}`)) : Promise.resolve(text);
   }
 
-  isDirectory(path: string): Promise<boolean> {
-    return Promise.resolve(
-      Object.keys(this.#options.files ?? {}).some((file) => file.startsWith(`${path}/`)),
-    );
+  isDirectory(path: string): Promise<boolean | undefined> {
+    const { files } = this.#options;
+    return Promise.resolve(files && Object.keys(files).some((file) => file.startsWith(`${path}/`)));
   }
 
-  isFile(path: string): Promise<boolean> {
-    return Promise.resolve(Object.hasOwn(this.#options.files ?? {}, path));
+  isFile(path: string): Promise<boolean | undefined> {
+    const { files } = this.#options;
+    return Promise.resolve(files && Object.hasOwn(files, path));
   }
 
   onSignal(signals: readonly Signal[], callback: (signal: Signal) => void): () => void {

@@ -19,7 +19,8 @@ export interface ExecutableSearch {
   readonly pathExt: string | undefined;
   /** The child's working directory, as an absolute path. */
   readonly cwd: string;
-  isFile(path: string): Promise<boolean>;
+  /** Undefined where that may not be known. */
+  isFile(path: string): Promise<boolean | undefined>;
 }
 
 /** What `CreateProcess` and `cmd.exe` can start. Scripts for other hosts, such as `.ps1`, are not among them. */
@@ -29,20 +30,25 @@ const STARTABLE_EXTENSIONS = [".COM", ".EXE", ".BAT", ".CMD"];
  * Finds the file that a command means, as a shell would: a name in the folders of `PATH`, a path from the working
  * directory; a name without a startable extension is tried with each one of `PATHEXT`. Other than in a shell, a mere
  * name is not looked for in the working directory: a program lying there must not stand in for `npx`.
+ *
+ * Gives undefined if there is no such file, and `unknown` if that may not be known.
  */
-export async function findExecutable(search: ExecutableSearch): Promise<Executable | undefined> {
+export async function findExecutable(search: ExecutableSearch): Promise<Executable | "unknown" | undefined> {
   const { command, cwd } = search;
   if (command === "") return undefined;
   const isPath = /[\\/:]/.test(command);
   const folders = isPath ? [cwd] : listFolders(search.path ?? "").map((folder) => joinPath(cwd, folder));
   const names = listCandidates(command, listExtensions(search.pathExt));
+  let mayBeKnown = true;
   for (const folder of folders) {
     for (const name of names) {
       const path = joinPath(folder, name);
-      if (await search.isFile(path)) return { path, kind: isBatchFile(path) ? "batch" : "program" };
+      const isFile = await search.isFile(path);
+      if (isFile) return { path, kind: isBatchFile(path) ? "batch" : "program" };
+      if (isFile === undefined) mayBeKnown = false;
     }
   }
-  return undefined;
+  return mayBeKnown ? undefined : "unknown";
 }
 
 /** Whether Windows takes a path for a batch file. It ignores spaces and dots at the end of a name (CVE-2024-43402). */

@@ -2,12 +2,14 @@
 
 import type { Readable } from "node:stream";
 import type { ChildHandle, ExitStatus, Signal, SignalOutcome, SpawnCommand } from "../../../runtime.ts";
+import type { WindowsStart } from "../../windows/start.ts";
 import { Bun, bunProcess, type BunSubprocess } from "./namespace.ts";
 import { writeAll } from "./stdio.ts";
 import { brokenPipe, type ByteSource, readableFrom, writableTo } from "../byte_streams.ts";
 import { sourceOf } from "../node_api/streams.ts";
-import { isGroupAlive, signalGroup, taskkill } from "../signal_target.ts";
+import { isGroupAlive, signalGroup } from "../signal_target.ts";
 import { checkCommand, type PathProbe, spawnFailure } from "../spawn_failure.ts";
+import { endTree, endTreeNow, type TreeEndMeans } from "../tree_end.ts";
 
 const WINDOWS = bunProcess().platform === "win32";
 
@@ -62,11 +64,13 @@ class BunChild implements ChildHandle {
   readonly stderr: ReadableStream<Uint8Array> | null;
   readonly exited: Promise<ExitStatus | null>;
   readonly #child: BunSubprocess;
+  readonly #processGroup: boolean;
   readonly #leadsGroup: boolean;
   readonly #outputs: ChildOutput[] = [];
 
   constructor(child: BunSubprocess, command: SpawnCommand) {
     this.#child = child;
+    this.#processGroup = command.processGroup;
     this.#leadsGroup = command.processGroup && !WINDOWS;
     this.pid = child.pid;
     this.stdin = writableTo({
@@ -99,13 +103,16 @@ class BunChild implements ChildHandle {
     return this.#child.exitCode !== null || this.#child.signalCode !== null;
   }
 
-  signal(signal: Signal, target: "child" | "group"): SignalOutcome {
-    if (WINDOWS && target === "group") return this.#endTree();
-    const killChild = (): boolean => {
-      if (this.#hasExited) return false;
-      this.#child.kill(signal);
-      return true;
-    };
+  signal(signal: Signal, target: "child" | "group"): SignalOutcome | Promise<SignalOutcome> {
+    return this.#endsTree(target) ? endTree(this.#treeEnd()) : this.#signal(signal, target);
+  }
+
+  killNow(target: "child" | "group"): SignalOutcome {
+    return this.#endsTree(target) ? endTreeNow(this.#treeEnd()) : this.#signal("SIGKILL", target);
+  }
+
+  #signal(signal: Signal, target: "child" | "group"): SignalOutcome {
+    const killChild = (): boolean => this.#killChild(signal);
     if (target === "child" || !this.#leadsGroup) return killChild() ? "sent" : "gone";
     return signalGroup(() => bunProcess().kill(-this.pid, signal), killChild);
   }
@@ -126,17 +133,39 @@ class BunChild implements ChildHandle {
     return readableFrom(output);
   }
 
-  #endTree(): SignalOutcome {
-    const [command, args] = taskkill(this.pid);
-    const options = { stdin: "ignore", stdout: "ignore", stderr: "ignore", windowsHide: true } as const;
-    try {
-      Bun.spawn({ cmd: [command, ...args], ...options }).unref();
-    } catch {
-      // Without the helper the child at least is ended.
-      this.#child.kill();
-      return "child_only";
-    }
-    return "sent";
+  #killChild(signal: Signal): boolean {
+    if (this.#hasExited) return false;
+    // Windows has no signal that does not end it, and Bun knows this one there.
+    this.#child.kill(WINDOWS ? "SIGKILL" : signal);
+    return true;
+  }
+
+  #endsTree(target: "child" | "group"): boolean {
+    return WINDOWS && target === "group" && this.#processGroup;
+  }
+
+  #treeEnd(): TreeEndMeans {
+    const toOptions = ({ command, args }: WindowsStart) =>
+      ({
+        cmd: [command, ...args],
+        stdin: "ignore",
+        stdout: "ignore",
+        stderr: "ignore",
+        windowsHide: true,
+      }) as const;
+    return {
+      pid: this.pid,
+      systemRoot: bunProcess().env.SystemRoot,
+      exited: this.exited,
+      hasExited: () => this.#hasExited,
+      async run(program) {
+        const helper = Bun.spawn(toOptions(program));
+        helper.unref();
+        return await helper.exited === 0;
+      },
+      runNow: (program) => Bun.spawnSync(toOptions(program)).exitCode === 0,
+      killChild: () => this.#killChild("SIGKILL"),
+    };
   }
 }
 

@@ -36,7 +36,7 @@ export interface BunSubprocess {
 
 /** How to start it. */
 export interface BunSpawnOptions {
-  readonly cmd: string[];
+  readonly cmd: readonly string[];
   readonly cwd?: string;
   readonly env?: Record<string, string>;
   readonly stdin: "pipe" | "ignore";
@@ -63,6 +63,7 @@ export interface BunNamespace {
   file(path: string | number, ...rest: unknown[]): BunFile;
   write(target: unknown, data: unknown, ...rest: unknown[]): Promise<number>;
   spawn(options: BunSpawnOptions): BunSubprocess;
+  spawnSync(options: BunSpawnOptions): { readonly exitCode: number | null };
   which(command: string, options?: { PATH?: string; cwd?: string }): string | null;
 }
 

@@ -17,7 +17,6 @@ import { writeToStderr } from "./stderr.ts";
 import { ownStdin, ownStdout } from "./stdio.ts";
 import { stdoutGuard } from "./stdout_guard.ts";
 import { countWords } from "../count_words.ts";
-import type { PathProbe } from "../spawn_failure.ts";
 
 /** The adapter for Deno. */
 export class DenoRuntime implements RuntimeAdapter {
@@ -30,7 +29,7 @@ export class DenoRuntime implements RuntimeAdapter {
 
   async spawn(command: SpawnCommand): Promise<ChildHandle> {
     const { spawnOnDeno } = await import("./child.ts");
-    return await spawnOnDeno(command, PATH_PROBE);
+    return await spawnOnDeno(command, this);
   }
 
   openStdio(): OwnStdio {
@@ -73,12 +72,12 @@ export class DenoRuntime implements RuntimeAdapter {
     });
   }
 
-  async isDirectory(path: string): Promise<boolean> {
-    return await look(path, "isDirectory") ?? false;
+  isDirectory(path: string): Promise<boolean | undefined> {
+    return look(path, "isDirectory");
   }
 
-  async isFile(path: string): Promise<boolean> {
-    return await look(path, "isFile") ?? false;
+  isFile(path: string): Promise<boolean | undefined> {
+    return look(path, "isFile");
   }
 
   onSignal(signals: readonly Signal[], callback: (signal: Signal) => void): () => void {
@@ -113,8 +112,3 @@ async function look(path: string, kind: "isDirectory" | "isFile"): Promise<boole
   if (!isGranted({ name: "read", path })) return undefined;
   return await Deno.stat(path).then((info) => info[kind], () => false);
 }
-
-const PATH_PROBE: PathProbe = {
-  isDirectory: (path) => look(path, "isDirectory"),
-  isFile: (path) => look(path, "isFile"),
-};

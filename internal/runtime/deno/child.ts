@@ -2,11 +2,13 @@
 
 import type { ProcessError } from "../../../errors.ts";
 import type { ChildHandle, ExitStatus, Signal, SignalOutcome, SpawnCommand } from "../../../runtime.ts";
+import type { WindowsStart } from "../../windows/start.ts";
 import { type ByteSink, type ByteSource, readableFrom, writableTo } from "../byte_streams.ts";
 import { Deno, type DenoChildProcess, isGranted } from "./namespace.ts";
 import { ReusedBuffer } from "./reused_buffer.ts";
-import { isGone, isGroupAlive, signalGroup, taskkill } from "../signal_target.ts";
+import { isGone, isGroupAlive, signalGroup } from "../signal_target.ts";
 import { checkCommand, type PathProbe, processError, spawnFailure } from "../spawn_failure.ts";
+import { endTree, endTreeNow, type TreeEndMeans } from "../tree_end.ts";
 
 const WINDOWS = Deno.build.os === "windows";
 
@@ -73,11 +75,13 @@ class DenoChild implements ChildHandle {
   readonly stderr: ReadableStream<Uint8Array> | null;
   readonly exited: Promise<ExitStatus | null>;
   readonly #child: DenoChildProcess;
+  readonly #processGroup: boolean;
   readonly #leadsGroup: boolean;
   #hasExited = false;
 
   constructor(child: DenoChildProcess, command: SpawnCommand) {
     this.#child = child;
+    this.#processGroup = command.processGroup;
     this.#leadsGroup = command.processGroup && !WINDOWS;
     this.pid = child.pid;
     this.stdin = writableTo(sinkOf(child.stdin));
@@ -90,8 +94,15 @@ class DenoChild implements ChildHandle {
     ).finally(() => this.#hasExited = true);
   }
 
-  signal(signal: Signal, target: "child" | "group"): SignalOutcome {
-    if (WINDOWS && target === "group") return this.#endTree();
+  signal(signal: Signal, target: "child" | "group"): SignalOutcome | Promise<SignalOutcome> {
+    return this.#endsTree(target) ? endTree(this.#treeEnd()) : this.#signal(signal, target);
+  }
+
+  killNow(target: "child" | "group"): SignalOutcome {
+    return this.#endsTree(target) ? endTreeNow(this.#treeEnd()) : this.#signal("SIGKILL", target);
+  }
+
+  #signal(signal: Signal, target: "child" | "group"): SignalOutcome {
     const killChild = (): boolean => this.#killChild(signal);
     if (target === "child" || !this.#leadsGroup) return killChild() ? "sent" : "gone";
     // With a list of commands Deno signals only children of its own.
@@ -111,7 +122,8 @@ class DenoChild implements ChildHandle {
 
   #killChild(signal: string): boolean {
     try {
-      this.#child.kill(signal);
+      // Windows has no signal that does not end it, and Deno knows this one there.
+      this.#child.kill(WINDOWS ? "SIGKILL" : signal);
       return true;
     } catch (error) {
       if (error instanceof TypeError || isGone(error)) return false;
@@ -119,17 +131,28 @@ class DenoChild implements ChildHandle {
     }
   }
 
-  #endTree(): SignalOutcome {
-    const [command, args] = taskkill(this.pid);
-    const stdio = { stdin: "null", stdout: "null", stderr: "null" } as const;
-    try {
-      if (!isGranted({ name: "run", command })) throw new TypeError("Cannot run the helper: no permission");
-      new Deno.Command(command, { args: [...args], ...stdio }).spawn().unref();
-      return "sent";
-    } catch {
-      // Without the helper the child at least is ended.
-      return this.#killChild("SIGKILL") ? "child_only" : "gone";
-    }
+  #endsTree(target: "child" | "group"): boolean {
+    return WINDOWS && target === "group" && this.#processGroup;
+  }
+
+  #treeEnd(): TreeEndMeans {
+    const open = ({ command, args }: WindowsStart) => {
+      if (!isGranted({ name: "run", command })) throw new TypeError(`Cannot run ${command}: no permission`);
+      return new Deno.Command(command, { args: [...args], stdin: "null", stdout: "null", stderr: "null" });
+    };
+    return {
+      pid: this.pid,
+      systemRoot: isGranted({ name: "env", variable: "SystemRoot" }) ? Deno.env.get("SystemRoot") : undefined,
+      exited: this.exited,
+      hasExited: () => this.#hasExited,
+      async run(program) {
+        const helper = open(program).spawn();
+        helper.unref();
+        return (await helper.status).code === 0;
+      },
+      runNow: (program) => open(program).outputSync().code === 0,
+      killChild: () => this.#killChild("SIGKILL"),
+    };
   }
 }
 

@@ -48,7 +48,10 @@ export interface DenoNamespace {
   readonly stdin: { read(buffer: Uint8Array): Promise<number | null>; close(): void };
   readonly stdout: DenoStdout;
   readonly stderr: DenoStdout & { isTerminal(): boolean };
-  readonly Command: new (command: string, options: DenoCommandOptions) => { spawn(): DenoChildProcess };
+  readonly Command: new (command: string, options: DenoCommandOptions) => {
+    spawn(): DenoChildProcess;
+    outputSync(): { readonly code: number };
+  };
   readonly internal: symbol;
   kill(pid: number, signal: string | number): void;
   addSignalListener(signal: string, listener: () => void): void;

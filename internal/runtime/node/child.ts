@@ -1,13 +1,14 @@
 /** Child processes on Node. */
 
-import { type ChildProcess, type ChildProcessByStdio, spawn } from "node:child_process";
+import { type ChildProcessByStdio, spawn, spawnSync } from "node:child_process";
 import type { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
 import type { ChildHandle, ExitStatus, Signal, SignalOutcome, SpawnCommand } from "../../../runtime.ts";
 import { readableFrom, writableTo } from "../byte_streams.ts";
 import { sinkOf, sourceOf } from "../node_api/streams.ts";
-import { isGroupAlive, signalGroup, taskkill } from "../signal_target.ts";
+import { isGroupAlive, signalGroup } from "../signal_target.ts";
 import { checkCommand, type PathProbe, spawnFailure } from "../spawn_failure.ts";
+import { endTree, endTreeNow, type TreeEndMeans } from "../tree_end.ts";
 
 const { process } = globalThis;
 
@@ -24,7 +25,7 @@ export async function spawnOnNode(command: SpawnCommand, probe: PathProbe): Prom
       detached: command.processGroup && !WINDOWS,
       windowsHide: true,
       windowsVerbatimArguments: command.verbatimArguments ?? false,
-    }) as ChildProcessByStdio<Writable, Readable, Readable | null>;
+    }) as Child;
     // The listener for errors stays: a signal that could not be sent is emitted too.
     const started = new Promise((resolve, reject) => child.once("spawn", resolve).on("error", reject));
     // Some failures are thrown, others emitted, and the handle is made before that is known: see `sourceOf`. Without
@@ -37,18 +38,22 @@ export async function spawnOnNode(command: SpawnCommand, probe: PathProbe): Prom
   }
 }
 
+type Child = ChildProcessByStdio<Writable, Readable, Readable | null>;
+
 class NodeChild implements ChildHandle {
   readonly pid: number;
   readonly stdin: WritableStream<Uint8Array>;
   readonly stdout: ReadableStream<Uint8Array>;
   readonly stderr: ReadableStream<Uint8Array> | null;
   readonly exited: Promise<ExitStatus | null>;
-  readonly #child: ChildProcessByStdio<Writable, Readable, Readable | null>;
+  readonly #child: Child;
+  readonly #processGroup: boolean;
   readonly #leadsGroup: boolean;
 
-  constructor(child: ChildProcessByStdio<Writable, Readable, Readable | null>, leadsGroup: boolean) {
+  constructor(child: Child, processGroup: boolean) {
     this.#child = child;
-    this.#leadsGroup = leadsGroup && !WINDOWS;
+    this.#processGroup = processGroup;
+    this.#leadsGroup = processGroup && !WINDOWS;
     // Without an id the start has failed, and nobody gets to see this handle.
     this.pid = child.pid ?? 0;
     this.stdin = writableTo(sinkOf(child.stdin));
@@ -61,15 +66,23 @@ class NodeChild implements ChildHandle {
     });
   }
 
-  signal(signal: Signal, target: "child" | "group"): SignalOutcome {
-    if (WINDOWS && target === "group") return this.#endTree();
-    const killChild = () => this.#child.kill(signal);
+  signal(signal: Signal, target: "child" | "group"): SignalOutcome | Promise<SignalOutcome> {
+    return this.#endsTree(target) ? endTree(this.#treeEnd()) : this.#signal(signal, target);
+  }
+
+  killNow(target: "child" | "group"): SignalOutcome {
+    return this.#endsTree(target) ? endTreeNow(this.#treeEnd()) : this.#signal("SIGKILL", target);
+  }
+
+  #signal(signal: Signal, target: "child" | "group"): SignalOutcome {
+    // Windows has no signal that does not end it, and Node knows this one there.
+    const killChild = () => this.#child.kill(WINDOWS ? "SIGKILL" : signal);
     if (target === "child" || !this.#leadsGroup) return killChild() ? "sent" : "gone";
     return signalGroup(() => process.kill(-this.pid, signal), killChild);
   }
 
   groupAlive(): boolean {
-    if (!this.#leadsGroup) return this.#child.exitCode === null && this.#child.signalCode === null;
+    if (!this.#leadsGroup) return !this.#hasExited;
     return isGroupAlive(() => process.kill(-this.pid, 0));
   }
 
@@ -80,11 +93,29 @@ class NodeChild implements ChildHandle {
     for (const pipe of [stdin, stdout, stderr] as (Partial<Socket> | null)[]) pipe?.unref?.();
   }
 
-  #endTree(): SignalOutcome {
-    const [command, args] = taskkill(this.pid);
-    const helper: ChildProcess = spawn(command, [...args], { stdio: "ignore", windowsHide: true });
-    helper.on("error", () => this.#child.kill());
-    helper.unref();
-    return "sent";
+  get #hasExited(): boolean {
+    return this.#child.exitCode !== null || this.#child.signalCode !== null;
+  }
+
+  #endsTree(target: "child" | "group"): boolean {
+    return WINDOWS && target === "group" && this.#processGroup;
+  }
+
+  #treeEnd(): TreeEndMeans {
+    const options = { stdio: "ignore", windowsHide: true } as const;
+    return {
+      pid: this.pid,
+      systemRoot: process.env.SystemRoot,
+      exited: this.exited,
+      hasExited: () => this.#hasExited,
+      run: ({ command, args }) =>
+        new Promise((resolve, reject) => {
+          const helper = spawn(command, args, options);
+          helper.on("error", reject).on("exit", (code) => resolve(code === 0));
+          helper.unref();
+        }),
+      runNow: ({ command, args }) => spawnSync(command, args, options).status === 0,
+      killChild: () => this.#child.kill("SIGKILL"),
+    };
   }
 }
