@@ -13,7 +13,7 @@ export function checkPositiveInteger(
 
 /** Checks an option that is a duration in milliseconds; `Infinity` means no limit. */
 export function checkDuration(name: string, value: number): void {
-  if (value >= 0) return; // NaN is not.
+  if (typeof value === "number" && value >= 0) return; // NaN is not.
   throw new RangeError(
     `Cannot use "${name}" as it must be a number of milliseconds, zero or more: current value is ${value}`,
   );

@@ -1,5 +1,6 @@
 /** What a server can publish: which member of a filter asks for it, and which capability declares it. */
 
+import { canonicalUri } from "./canonical_uri.ts";
 import type { Params, ServerCapabilities, SubscriptionFilter } from "../messages.ts";
 
 interface Publication {
@@ -46,7 +47,7 @@ export function narrowFilter(
   return narrow;
 }
 
-/** Whether a filter asks for a publication; `uris` are those of its resources. */
+/** Whether a filter asks for a publication; `uris` are those of its resources, in canonical form. */
 export function asksFor(
   filter: SubscriptionFilter,
   uris: ReadonlySet<string>,
@@ -55,5 +56,7 @@ export function asksFor(
 ): boolean {
   const member = PUBLICATIONS.get(method)?.member;
   if (member === undefined) return false;
-  return member === "resourceSubscriptions" ? uris.has(String(params?.uri)) : filter[member] === true;
+  return member === "resourceSubscriptions"
+    ? uris.has(canonicalUri(String(params?.uri)))
+    : filter[member] === true;
 }

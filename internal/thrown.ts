@@ -1,16 +1,29 @@
+/** Looks at what user code threw or rejected with: such a value can throw again when it is looked at. */
+
 /** Longer texts of errors are cut: they stand in logs and in the messages of other errors. */
 const MAX_TEXT_LENGTH = 512;
 
-/**
- * The message of whatever was thrown, on one line. Some values have none, and some throw when they are asked: a getter, a
- * `toString`, a proxy.
- */
-export function textOfThrown(thrown: unknown): string {
+/** Whether it is of a class. */
+export function isA<T>(thrown: unknown, type: abstract new (...args: never[]) => T): thrown is T {
   try {
-    const text = String(thrown instanceof Error ? thrown.message : thrown);
-    const line = text.slice(0, MAX_TEXT_LENGTH).replaceAll(/[\r\n]+/g, " ");
-    return text.length > MAX_TEXT_LENGTH ? `${line}…` : line;
+    return thrown instanceof type;
+  } catch {
+    return false; // A proxy whose trap throws is of no class that is known here.
+  }
+}
+
+/** Its message, or itself as text. */
+export function messageOf(thrown: unknown): string {
+  try {
+    return String(thrown instanceof Error ? thrown.message : thrown);
   } catch {
     return "a value without a text was thrown";
   }
+}
+
+/** The same on one line, and not long. */
+export function textOfThrown(thrown: unknown): string {
+  const text = messageOf(thrown);
+  const line = text.slice(0, MAX_TEXT_LENGTH).replaceAll(/[\r\n]+/g, " ");
+  return text.length > MAX_TEXT_LENGTH ? `${line}…` : line;
 }

@@ -22,7 +22,12 @@ export class FakeV1 implements SdkServer {
       this.received.push(message);
       this.extras.push(extra);
       if (isRequest(message) && !this.silent.has(message.method)) {
-        this.send({ jsonrpc: "2.0", id: message.id, result: this.resultOf(message.method) });
+        const answer: JSONRPCMessage = {
+          jsonrpc: "2.0",
+          id: message.id,
+          result: this.resultOf(message.method),
+        };
+        this.send(answer).catch((error) => this.errors.push(error)); // As the SDKs do.
       }
     };
     transport.onerror = (error) => void this.errors.push(error);

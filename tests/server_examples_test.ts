@@ -36,7 +36,7 @@ test(
     assert.deepEqual(tool.outputSchema.required, ["celsius"]);
     assert.deepEqual((await server.response(2)).result.structuredContent, { celsius: 37.8 });
     assert.deepEqual((await server.response(3)).result.structuredContent, { celsius: 37.778 });
-    assert.match(textOf(await server.response(4)), /fahrenheit: .*; digits: /);
+    assert.match(textOf(await server.response(4)), /fahrenheit: .*\ndigits: /);
     server.end();
     assert.equal((await server.exited).code, 0);
   },

@@ -183,12 +183,16 @@ test("Server asks a legacy client at most ten times for one request (V8)", async
   assert.deepEqual([asked.length, calls], [10, 11]);
 });
 
-test("Server passes a legacy client's refusal on as the error of its request (V8)", async (t) => {
+test("Server tells who refused what when a legacy client answers a question with an error (XB12)", async (t) => {
   const session = start(t, greeter);
-  const error = { code: -1, message: "User rejected the request" };
+  const error = { code: -32601, message: "Method not found" };
   answerAs(session, { "elicitation/create": { error } });
   session.send(initialize(1, "2025-11-25", { elicitation: {} }), legacy(2, "tools/call", { name: "greet" }));
-  assert.deepEqual((await session.response(2)).error, error);
+  assert.deepEqual((await session.response(2)).error, {
+    code: -32603,
+    message: 'The client refused "elicitation/create": Method not found (-32601)',
+    data: error,
+  });
 });
 
 test("Server withdraws its questions when a legacy client cancels the request (V3)", async (t) => {

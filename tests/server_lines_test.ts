@@ -5,9 +5,10 @@
 import assert from "node:assert/strict";
 import process from "node:process";
 import { test } from "node:test";
-import type { RequestId } from "../messages.ts";
-import { Server } from "../server.ts";
+import type { Params, RequestId } from "../messages.ts";
+import { type RequestContext, Server } from "../server.ts";
 import { bytesOf } from "./helpers.ts";
+import { serveInMemory } from "./sdk_transport_helpers.ts";
 import { call, cancel, Gate, legacy, modern, start, textOf } from "./server_helpers.ts";
 
 const hello = { tools: { hello: { call: () => "hello" } } };
@@ -202,6 +203,34 @@ test("Server gives ids back as they came, of any type and size (F9)", async (t) 
       () => session.transcript.texts.includes(`{"jsonrpc":"2.0","id":${id},"result":{}}`),
       `the answer to ${id}`,
     );
+  }
+});
+
+test("Server reports progress under the very digits of its token (F9, XC5)", async (t) => {
+  const digits = ["1764524111123456789", "-9007199254740993", "123456789012345678901234567890", "7", '"7"'];
+  const work = { call: (_args: Params, { progress }: RequestContext) => (progress(1), "done") };
+  const session = start(t, { tools: { work } });
+  const served = await serveInMemory(t, {
+    onmessage(message, { transport, answer }) {
+      const { id, params } = message as { id: number; params?: { _meta: Params } };
+      const { progressToken } = params!._meta;
+      transport.send({
+        jsonrpc: "2.0",
+        method: "notifications/progress",
+        params: { progressToken, progress: 1 },
+      });
+      answer(id);
+    },
+  });
+  for (const side of [session, served.client]) {
+    for (const [id, token] of digits.entries()) {
+      side.send(
+        JSON.stringify(call(id, "work", {}, { progressToken: 0 })).replace('Token":0', `Token":${token}`),
+      );
+    }
+    await side.transcript.response(digits.length - 1);
+    const told = side.transcript.texts.flatMap((text) => /"progressToken":([^,]+),/.exec(text)?.[1] ?? []);
+    assert.deepEqual(told, digits);
   }
 });
 

@@ -41,6 +41,7 @@ const KEYWORDS: ReadonlyMap<string, (argument: unknown, schema: JSONObject) => A
     ["maxLength", (limit) => measure(limit, isString, (length, most) => length <= most)],
     ["minItems", (limit) => measure(limit, Array.isArray, (length, least) => length >= least)],
     ["maxItems", (limit) => measure(limit, Array.isArray, (length, most) => length <= most)],
+    ["uniqueItems", acceptUnique],
     ["items", acceptItems],
     ["required", acceptRequired],
     ["properties", acceptProperties],
@@ -101,6 +102,15 @@ function measure(
 
 function isString(value: unknown): value is string {
   return typeof value === "string";
+}
+
+/** Only of plain values it is told here whether they are unique. */
+function acceptUnique(isAsked: unknown): Accepts | undefined {
+  if (typeof isAsked !== "boolean") return undefined;
+  return (value) => {
+    if (!isAsked || !Array.isArray(value)) return true;
+    return value.every((item) => typeof item !== "object") && new Set(value).size === value.length;
+  };
 }
 
 function acceptItems(items: unknown, { prefixItems }: JSONObject): Accepts | undefined {

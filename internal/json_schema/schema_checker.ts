@@ -1,5 +1,8 @@
 import type { JSONSchema, Schema, StandardIssue, StandardSchemaV1 } from "../../schema.ts";
+import { messageOf } from "../thrown.ts";
 import { plainSchema } from "./plain_schema.ts";
+import { at, describeProblems } from "./problem_lines.ts";
+import { whatIsUnsound } from "./schema_soundness.ts";
 
 /** What a check says: the value to go on with, or what is wrong. */
 export type Checked = { readonly value: unknown; readonly problems?: undefined } | {
@@ -43,53 +46,78 @@ export function createChecker(schema: Schema): Checker {
   return isStandardSchema(schema) ? createStandardChecker(schema) : createJSONSchemaChecker(schema);
 }
 
+/**
+ * Checks that a schema can work.
+ *
+ * @throws {TypeError} If a JSON Schema never can.
+ */
+export function checkSchema(schema: Schema, side: "input" | "output", owner: string): void {
+  const wrong = isStandardSchema(schema) ? undefined : whatIsUnsound(schema);
+  if (wrong !== undefined) throw new TypeError(`Cannot use the ${side} schema of ${owner}: ${wrong}`);
+}
+
 function createStandardChecker(schema: StandardSchemaV1): Checker {
   return (value) => {
-    const result = schema["~standard"].validate(value);
-    return result instanceof Promise ? result.then(fromStandardResult) : fromStandardResult(result);
+    try {
+      const result = schema["~standard"].validate(value);
+      return result instanceof Promise
+        ? result.then(fromStandardResult, fromThrown)
+        : fromStandardResult(result);
+    } catch (error) {
+      return fromThrown(error);
+    }
   };
 }
 
 function fromStandardResult(result: Awaited<ReturnType<StandardSchemaV1["~standard"]["validate"]>>): Checked {
   if (result.issues === undefined) return { value: result.value };
-  return { problems: result.issues.map((issue) => `${describePath(issue)}${issue.message}`) };
+  return { problems: describeProblems(result.issues.map((issue) => at(placeOf(issue), issue.message))) };
 }
 
-function describePath({ path = [] }: StandardIssue): string {
-  const keys = path.map((part) => String(typeof part === "object" ? part.key : part));
-  return keys.length === 0 ? "" : `${keys.join(".")}: `;
+/** A transformation of the user's own has thrown: it does not like the value. */
+function fromThrown(error: unknown): Checked {
+  return { problems: describeProblems([messageOf(error)]) };
 }
 
-const load = () => import("@cfworker/json-schema");
-type ValidatorModule = Awaited<ReturnType<typeof load>>;
+function placeOf({ path = [] }: StandardIssue): string {
+  return path.map((part) => String(typeof part === "object" ? part.key : part)).join(".");
+}
+
+/** What only a value needs that is wrong, or that the quick check does not know. */
+async function loadValidator() {
+  const [{ Validator }, { describeErrors }, { whatIsTooMuch }] = await Promise.all([
+    import("@cfworker/json-schema"),
+    import("./schema_problems.ts"),
+    import("./unique_items.ts"),
+  ]);
+  return { Validator, describeErrors, whatIsTooMuch };
+}
 
 /** The validator, once it is loaded: from then on checks are synchronous. */
-let loaded: ValidatorModule | undefined;
+let loaded: Awaited<ReturnType<typeof loadValidator>> | undefined;
 
 function createJSONSchemaChecker(schema: JSONSchema): Checker {
   const dialect = dialectOf(schema);
+  const wantsUnique = JSON.stringify(schema).includes('"uniqueItems":true');
   let check: ((value: unknown) => Checked) | undefined;
-  const make = ({ Validator }: ValidatorModule) => {
+  const make = ({ Validator, describeErrors, whatIsTooMuch }: NonNullable<typeof loaded>) => {
     const validator = new Validator(schema, dialect, false);
     return (value: unknown): Checked => {
+      const tooMuch = wantsUnique ? whatIsTooMuch(value) : undefined;
+      if (tooMuch !== undefined) return { problems: describeProblems([tooMuch]) };
       const { valid, errors } = validator.validate(value);
-      return valid ? { value } : { problems: errors.map(describeError) };
+      return valid ? { value } : { problems: describeErrors(errors) };
     };
   };
   const accepts = plainSchema(schema);
   return (value) => {
     if (accepts?.(value)) return { value };
     if (loaded !== undefined) return (check ??= make(loaded))(value);
-    return load().then((module) => {
-      loaded = module;
-      return (check ??= make(module))(value);
+    return loadValidator().then((modules) => {
+      loaded = modules;
+      return (check ??= make(modules))(value);
     });
   };
-}
-
-function describeError({ instanceLocation, error }: { instanceLocation: string; error: string }): string {
-  const place = instanceLocation.replace(/^#\/?/, "").replaceAll("/", ".");
-  return place === "" ? error : `${place}: ${error}`;
 }
 
 type Dialect = "4" | "7" | "2019-09" | "2020-12";

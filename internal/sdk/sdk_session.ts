@@ -62,7 +62,7 @@ export class SdkSession implements WirePort {
     this.#subscriptions = new Subscriptions({
       settings: subscriptionSettings(settings, () => this.#instances.modern),
       ...this.#wire.outlet,
-      legacyPeer: new LegacyPeer(),
+      legacyPeer: new LegacyPeer(settings.clock),
     });
   }
 

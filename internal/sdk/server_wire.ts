@@ -1,37 +1,24 @@
 import type { Connection, Fault } from "../../connection.ts";
-import { CancelledError, describeId, FrameError, toErrorObject } from "../../errors.ts";
-import {
-  ErrorCode,
-  isRequest,
-  type JSONRPCMessage,
-  type JSONRPCNotification,
-  type JSONRPCRequest,
-  type JSONRPCResponse,
-  type RequestId,
-} from "../../messages.ts";
+import { CancelledError, describeId, toErrorObject } from "../../errors.ts";
+import type { JSONRPCMessage, JSONRPCNotification, JSONRPCResponse, RequestId } from "../../messages.ts";
 import { settlesWithin } from "../clock.ts";
 import { createDeferred } from "../deferred.ts";
 import { hasBatches } from "../era.ts";
 import type { BatchReply } from "../server/batch_reply.ts";
 import { JobQueue } from "../server/job_queue.ts";
 import { MessageReader, type MessageReaderPort } from "../server/message_reader.ts";
-import { Outbox } from "../server/outbox.ts";
+import { Outbox, Unwritten } from "../server/outbox.ts";
 import { isThenable } from "../thenable.ts";
 import { isHurried, type ServerEnd } from "../server/server_end.ts";
 import type { BasicServerSettings } from "../server/settings.ts";
-import {
-  errorResponse,
-  invalidParams,
-  invalidRequest,
-  serverBusy,
-  toAnsweredError,
-} from "../server/error_answers.ts";
-import { HandedRequest } from "./handed_request.ts";
+import { errorResponse, invalidParams, invalidRequest, toAnsweredError } from "../server/error_answers.ts";
+import type { ReceivedRequest } from "../server/backlog.ts";
+import { HandedRequest, withTokenDigits } from "./handed_request.ts";
 import { InFlight } from "./in_flight.ts";
-import { enqueue, notificationsHandled, roomBehind } from "./posting.ts";
+import { notificationsHandled, roomBehind } from "./posting.ts";
 import { SentRequests } from "./sent_requests.ts";
 import { whyRefused, withoutUnknown } from "./strict_message.ts";
-import { goneResponse, lineError, toError, unreadable } from "./transport_errors.ts";
+import { closed, goneResponse, lineError, toError, unreadable } from "./transport_errors.ts";
 import type { WirePort } from "./wire_port.ts";
 
 /**
@@ -45,6 +32,7 @@ export class ServerWire implements MessageReaderPort {
   readonly #queue: JobQueue;
   readonly #outbox: Outbox;
   readonly #inFlight: InFlight;
+  readonly #reader: MessageReader;
   readonly #asked = new SentRequests();
   readonly #hurry = createDeferred();
   readonly #over = createDeferred();
@@ -63,7 +51,12 @@ export class ServerWire implements MessageReaderPort {
       maxQueued: maxQueuedRequests,
       outputFull: () => this.#outbox.full,
     });
-    this.#outbox = new Outbox(connection, this.#queue, maxQueuedBytes, settings.logger);
+    const { clock, logger } = settings;
+    this.#outbox = new Outbox(connection, this.#queue, maxQueuedBytes, logger);
+    this.#reader = new MessageReader(
+      { connection, queue: this.#queue, outbox: this.#outbox, clock, logger },
+      this,
+    );
     this.#inFlight = new InFlight(this.#queue);
   }
 
@@ -79,7 +72,7 @@ export class ServerWire implements MessageReaderPort {
       this.#port.failed(toError(end.error)); // Also during a drain: answers were lost.
       this.stop({ reason: "output_failed", error: end.error });
     });
-    await new MessageReader(this.#connection, this.#queue, this, this.#settings.logger).run();
+    await this.#reader.run();
     const error = this.#connection.inputError;
     this.stop(error === undefined ? { reason: "eof" } : { reason: "input_failed", error });
     await this.#drain(this.#end!);
@@ -112,17 +105,19 @@ export class ServerWire implements MessageReaderPort {
   async send(message: JSONRPCMessage, relatedId?: RequestId): Promise<void> {
     if ("method" in message) {
       if (this.#inFlight.wasCancelled(relatedId)) return; // Rule V3.
-      const frame = enqueue(this.#connection, message);
-      this.#asked.note(message);
-      // The answer may stand behind a request that waits for room.
-      if (isRequest(message)) this.#queue.wakeReader();
-      return await roomBehind(this.#connection, frame);
+      const outcome = this.#outbox.attempt(withTokenDigits(message));
+      if (!(outcome instanceof Unwritten)) this.#asked.note(message);
+      return await this.#sent(outcome);
     }
     const request = this.#inFlight.find(message.id);
     if (request !== undefined) await this.#answer(request, message);
-    else if (!this.#inFlight.wasCancelled(message.id)) {
-      await roomBehind(this.#connection, enqueue(this.#connection, message));
-    }
+    else if (!this.#inFlight.wasCancelled(message.id)) await this.#sent(this.#outbox.respond(message));
+  }
+
+  async #sent(outcome: ReturnType<Outbox["attempt"]>): Promise<void> {
+    if (outcome === undefined) throw closed();
+    if (outcome instanceof Unwritten) throw outcome.error;
+    await roomBehind(this.#connection, outcome);
   }
 
   /** Lets go of a request that is answered by somebody else and needs no permit any more. */
@@ -140,32 +135,17 @@ export class ServerWire implements MessageReaderPort {
     return this.#acceptsBatches;
   }
 
-  get awaitsAnswer(): boolean {
-    return this.#asked.size > 0 && !this.#outbox.full;
-  }
-
-  request(
-    message: JSONRPCRequest,
-    idText: string | undefined,
-    batch: BatchReply | undefined,
-    hasRoom: boolean,
-  ): void {
-    const request = new HandedRequest(
-      withoutUnknown(message) as JSONRPCRequest,
-      idText,
-      batch,
-      (request) => this.#hand(request.message, request),
-    );
+  request(received: ReceivedRequest, batch: BatchReply | undefined): void {
+    const request = new HandedRequest(received, batch, (request) => this.#hand(request.message, request));
     try {
       if (this.#inFlight.has(request.key)) throw invalidRequest("the id is already in flight");
       const wrong = whyRefused(request.message);
       if (wrong !== undefined) throw invalidParams(wrong);
-      if (!hasRoom) throw serverBusy();
       this.#inFlight.admit(request);
     } catch (error) {
       const answer = errorResponse(request.writtenId, toAnsweredError(error));
       if (batch !== undefined) batch.add(answer);
-      else this.reply(answer);
+      else this.#outbox.reply(answer);
     }
   }
 
@@ -188,16 +168,12 @@ export class ServerWire implements MessageReaderPort {
     return notificationsHandled().then(() => this.#answered(message));
   }
 
-  reply(response: JSONRPCMessage): void {
-    this.#outbox.reply(() => this.#outbox.send(response));
-  }
-
-  replyToBatch(responses: readonly JSONRPCMessage[]): void {
-    this.#outbox.respondToBatch(responses);
-  }
-
   faulted(fault: Fault): void {
+    const { id, hasMethod, hasResult, detail } = fault;
     this.#port.failed(lineError(fault));
+    if (id !== undefined && hasResult && !hasMethod && this.#asked.settle(id) === "open") {
+      this.#hand(unreadable(id, detail), undefined);
+    }
   }
 
   #answered(message: JSONRPCResponse): undefined {
@@ -252,15 +228,7 @@ export class ServerWire implements MessageReaderPort {
     }
     const whole = { ...response, id: writtenId as RequestId };
     if (batch !== undefined) return batch.add(whole);
-    try {
-      await roomBehind(this.#connection, enqueue(this.#connection, whole));
-    } catch (error) {
-      if (error instanceof FrameError) {
-        const message = `Internal error: the result cannot be written (${error.code})`;
-        this.#outbox.send(errorResponse(writtenId, { code: ErrorCode.internalError, message }));
-      }
-      throw error;
-    }
+    await this.#sent(this.#outbox.respond(whole));
   }
 
   // Ending.
@@ -271,10 +239,12 @@ export class ServerWire implements MessageReaderPort {
     this.#port.draining();
     // Whatever the client was asked will not be answered any more.
     for (const id of this.#asked.ids) this.#hand(goneResponse(id), undefined);
-    await settlesWithin(clock, Promise.race([this.#inFlight.idle(), this.#hurry.promise]), drainTimeoutMs);
+    const idle = this.#reader.emptied().then(() => this.#inFlight.idle());
+    await settlesWithin(clock, Promise.race([idle, this.#hurry.promise]), drainTimeoutMs);
+    const shutdown = new CancelledError({ serverShutdown: true });
+    this.#reader.abandon(shutdown);
     if (this.#inFlight.size > 0) {
       this.#port.aborting();
-      const shutdown = new CancelledError({ serverShutdown: true });
       const why = reason === "uncaught_error" ? toErrorObject(undefined) : toAnsweredError(shutdown);
       for (const request of this.#inFlight.values()) this.#giveUp(request, why);
     }

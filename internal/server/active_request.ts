@@ -18,9 +18,11 @@ import {
 import type { RawId } from "../framing/message_encoder.ts";
 import { PUBLICATIONS } from "../publications.ts";
 import type { BatchReply } from "./batch_reply.ts";
+import { checkDuration } from "../options.ts";
 import { readProgressToken } from "./envelope.ts";
-import type { Identified } from "./id_table.ts";
+import { type Identified, writtenIdOf } from "./id_table.ts";
 import type { Job } from "./job_queue.ts";
+import { SERVER_DEFAULTS } from "./settings.ts";
 import { Trail } from "./trail.ts";
 
 /** What a request says about its client, by its own envelope or by the legacy handshake. */
@@ -40,6 +42,8 @@ export interface RequestStart extends Identified {
   readonly method: string;
   readonly params: Params;
   readonly meta: MetaObject;
+  /** The digits of its progress token as they came, for an integer beyond 2^53. */
+  readonly progressTokenText: string | undefined;
   /** The legacy batch that its response belongs to. */
   readonly batch: BatchReply | undefined;
 }
@@ -51,13 +55,22 @@ export interface RequestPort {
   /** True when senders that did not wait are no longer heard. */
   readonly overfull: boolean;
   drained(): Promise<void>;
-  send(message: JSONRPCMessage): Outgoing | undefined;
+  /** Sends a notification. Gives nothing if it was not written. */
+  tell(message: JSONRPCMessage): Outgoing | undefined;
   /** Tells that a request has lost messages, since its handler did not wait. */
   lost(request: ActiveRequest): void;
   /** Runs the request's handler. Returns true if it goes on after the call. */
   run(request: ActiveRequest): boolean;
   /** Asks the client something; legacy era only. */
-  ask(request: ActiveRequest, method: string, params: Params): Promise<Result>;
+  ask(request: ActiveRequest, question: Question): Promise<Result>;
+}
+
+/** What a client of the legacy era is asked. */
+export interface Question {
+  readonly method: string;
+  readonly params: Params;
+  /** How long the client has for its answer, in milliseconds. */
+  readonly timeoutMs: number;
 }
 
 type Phase = "queued" | "running" | "cancelled" | "done";
@@ -80,7 +93,7 @@ export class ActiveRequest implements Job, Identified {
   readonly batch: BatchReply | undefined;
   readonly #origin: RequestOrigin;
   readonly #port: RequestPort;
-  readonly #progressToken: ProgressToken | undefined;
+  readonly #progressToken: ProgressToken | RawId | undefined;
   /** Made with the first notification: most requests have none. */
   #trail: Trail | undefined;
   #params: Params;
@@ -89,6 +102,8 @@ export class ActiveRequest implements Job, Identified {
   #cancelled: CancelledError | undefined;
   #lastProgress = -Infinity;
   #pendingProgress: JSONRPCMessage | undefined;
+  /** What is to be done once it is over. */
+  #endings: Set<(reason: unknown) => void> | undefined;
   /** Whether its handler was told to wait before it says more. */
   #mustWait = false;
   #hasLost = false;
@@ -103,7 +118,9 @@ export class ActiveRequest implements Job, Identified {
     this.#params = request.params;
     this.#origin = origin;
     this.#port = port;
-    this.#progressToken = readProgressToken(request.meta);
+    const { meta, progressTokenText } = request;
+    const token = readProgressToken(meta);
+    this.#progressToken = token === undefined ? undefined : writtenIdOf(token, progressTokenText);
   }
 
   get params(): Params {
@@ -159,8 +176,16 @@ export class ActiveRequest implements Job, Identified {
     return (method, params) => this.#notify(method, params);
   }
 
-  get requestInput(): (method: string, params?: Params) => Promise<Result> {
-    return (method, params = {}) => this.#port.ask(this, method, params);
+  get requestInput(): (
+    method: string,
+    params?: Params,
+    options?: { readonly timeoutMs?: number | undefined },
+  ) => Promise<Result> {
+    return (method, params = {}, { timeoutMs = SERVER_DEFAULTS.inputTimeoutMs } = {}) => {
+      const answer = this.#ask({ method, params, timeoutMs });
+      answer.catch(() => {}); // A handler that does not wait for it is not to be ended by it.
+      return answer;
+    };
   }
 
   /** Whether the client cancelled the request before its handler began. */
@@ -184,6 +209,13 @@ export class ActiveRequest implements Job, Identified {
     return this.#port.run(this);
   }
 
+  /** Does something once the request is answered, cancelled or aborted. Gives what takes that back. */
+  whenOver(act: (reason: unknown) => void): () => void {
+    this.#endings ??= new Set();
+    this.#endings.add(act);
+    return () => void this.#endings?.delete(act);
+  }
+
   /** Lets a handler have what it asked for, in place of what the request came with. */
   retryWith(params: Params): void {
     this.#params = params;
@@ -203,6 +235,7 @@ export class ActiveRequest implements Job, Identified {
     if (this.#cancelled !== undefined) return;
     this.#cancelled = reason;
     this.#pendingProgress = undefined;
+    this.#endings?.forEach((act) => act(reason));
     this.#abortController?.abort(reason);
   }
 
@@ -210,8 +243,15 @@ export class ActiveRequest implements Job, Identified {
   complete(): void {
     const pending = this.#pendingProgress;
     this.#pendingProgress = undefined;
-    if (pending !== undefined) this.#port.send(pending);
+    if (pending !== undefined) this.#port.tell(pending);
     this.#phase = "done";
+    this.#endings?.forEach((act) => act(new TypeError("The request has been answered meanwhile")));
+  }
+
+  async #ask(question: Question): Promise<Result> {
+    checkMessage("ask the client", question.method, question.params);
+    checkDuration("timeoutMs", question.timeoutMs);
+    return await this.#port.ask(this, question);
   }
 
   #progress(progress: number, total: number | undefined, message: string | undefined): void {
@@ -246,7 +286,7 @@ export class ActiveRequest implements Job, Identified {
 
   #send(notification: JSONRPCMessage): void {
     this.#trail ??= new Trail();
-    this.#trail.add(this.#port.send(notification));
+    this.#trail.add(this.#port.tell(notification));
   }
 
   #log(level: LoggingLevel, data: unknown, logger: string | undefined): Promise<void> {
@@ -259,6 +299,7 @@ export class ActiveRequest implements Job, Identified {
   }
 
   #notify(method: string, params: Params | undefined): Promise<void> {
+    checkMessage("notify", method, params);
     if (OWN_NOTIFICATIONS.has(method) || PUBLICATIONS.has(method)) {
       const state = `the server sends it by "progress", "log", "publish" or of its own accord`;
       throw new TypeError(`Cannot notify "${method}": ${state}`);
@@ -282,6 +323,16 @@ export class ActiveRequest implements Job, Identified {
       drained.then(() => this.#mustWait = false);
     }
     return drained;
+  }
+}
+
+/** What a handler hands in untyped must not go out as it is (S2-10). */
+function checkMessage(what: string, method: unknown, params: unknown): void {
+  if (typeof method !== "string" || method === "") {
+    throw new TypeError(`Cannot ${what}: the method must be a text that is not empty`);
+  }
+  if (params !== undefined && !isJSONObject(params)) {
+    throw new TypeError(`Cannot ${what} "${method}": the params must be an object`);
   }
 }
 

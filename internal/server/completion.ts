@@ -1,6 +1,6 @@
 import { isJSONObject, type Params, type Result } from "../../messages.ts";
 import type { Completer } from "../../schema.ts";
-import { invalidParams } from "./error_answers.ts";
+import { invalidParams, OutputError } from "./error_answers.ts";
 import type { PromptSet } from "./prompts.ts";
 import type { ResourceSet } from "./resources.ts";
 
@@ -20,7 +20,12 @@ export async function complete(params: Params, completable: Completable): Promis
     throw invalidParams(`"argument" has no "name" and "value"`);
   }
   const completer = completerOf(ref, argument.name, completable);
-  const found = await completer?.(argument.value, { arguments: readKnownArguments(context) }) ?? [];
+  const found: unknown = await completer?.(argument.value, { arguments: readKnownArguments(context) }) ?? [];
+  if (!Array.isArray(found) || found.some((value) => typeof value !== "string")) {
+    throw new OutputError(
+      `the completer of argument "${argument.name.slice(0, 128)}" gave no array of texts`,
+    );
+  }
   const values = found.slice(0, MAX_COMPLETIONS);
   return { completion: { values, total: found.length, hasMore: found.length > values.length } };
 }

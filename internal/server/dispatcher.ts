@@ -1,16 +1,16 @@
 import type { Outgoing } from "../../connection.ts";
-import { CancelledError, describeId, ProtocolError } from "../../errors.ts";
-import {
-  type Era,
-  isJSONObject,
-  type JSONRPCMessage,
-  type Params,
-  type RequestId,
-  type Result,
-} from "../../messages.ts";
+import { type CancelledError, describeId, ProtocolError } from "../../errors.ts";
+import { type Era, isJSONObject, type JSONRPCMessage, type RequestId, type Result } from "../../messages.ts";
 import { createDeferred, type Deferred } from "../deferred.ts";
 import { isThenable } from "../thenable.ts";
-import { ActiveRequest, type RequestOrigin, type RequestPort, type RequestStart } from "./active_request.ts";
+import { isA } from "../thrown.ts";
+import {
+  ActiveRequest,
+  type Question,
+  type RequestOrigin,
+  type RequestPort,
+  type RequestStart,
+} from "./active_request.ts";
 import { IdTable } from "./id_table.ts";
 import { callHandler, checkCanAsk, isInputRequired, readInputRequests } from "./input_required.ts";
 import type { JobQueue } from "./job_queue.ts";
@@ -19,7 +19,7 @@ import type { MethodTable } from "./method_table.ts";
 import type { Outbox } from "./outbox.ts";
 import { completeResult, legacyResult } from "./results.ts";
 import type { ServerSettings } from "./settings.ts";
-import { errorResponse, serverBusy, toAnsweredError } from "./error_answers.ts";
+import { errorResponse, isShutdown, serverBusy, toAnsweredError } from "./error_answers.ts";
 
 /** What a dispatcher works with; the session owns it. */
 export interface DispatcherParts {
@@ -75,12 +75,11 @@ export class Dispatcher implements RequestPort {
   /**
    * Takes a request on.
    *
-   * @throws {ProtocolError} If nothing answers its method, or there is no room for it.
+   * @throws {ProtocolError} If nothing answers its method.
    */
-  admit(start: RequestStart, origin: RequestOrigin, hasRoom: boolean): void {
+  admit(start: RequestStart, origin: RequestOrigin): void {
     const request = new ActiveRequest(start, origin, this);
     this.#methods.handlerOf(request); // An unknown method needs no permit.
-    if (!hasRoom) throw serverBusy();
     this.#inFlight.add(request);
     this.#queue.admit(request);
   }
@@ -127,8 +126,8 @@ export class Dispatcher implements RequestPort {
     return this.#outbox.drained();
   }
 
-  send(message: JSONRPCMessage): Outgoing | undefined {
-    return this.#outbox.send(message);
+  tell(message: JSONRPCMessage): Outgoing | undefined {
+    return this.#outbox.tell(message);
   }
 
   lost({ id, method }: ActiveRequest): void {
@@ -136,7 +135,8 @@ export class Dispatcher implements RequestPort {
     this.#settings.logger.warn(what, { id: describeId(id) });
   }
 
-  async ask(request: ActiveRequest, method: string, params: Params): Promise<Result> {
+  ask(request: ActiveRequest, question: Question): Promise<Result> {
+    const { method, params } = question;
     if (request.era === "modern") {
       const state = "revision 2026-07-28 has no requests of the server; return an input_required result";
       throw new TypeError(`Cannot ask the client "${method}": ${state}`);
@@ -146,9 +146,7 @@ export class Dispatcher implements RequestPort {
       throw new TypeError(`Cannot ask the client "${method}": the request has been answered`);
     }
     checkCanAsk(method, params, request.clientCapabilities);
-    const answer = this.#legacyPeer.ask(method, params, request.signal, (message) => this.send(message));
-    this.#queue.wakeReader(); // The answer may stand behind a request that waits for room.
-    return await answer;
+    return this.#legacyPeer.ask(question, request, this.#outbox);
   }
 
   run(request: ActiveRequest): boolean {
@@ -180,20 +178,21 @@ export class Dispatcher implements RequestPort {
     this.#executing++;
     try {
       outcome = callHandler(this.#methods.handlerOf(request), request);
+      // Within the try: what a handler gives may throw as soon as it is looked at.
+      if (isThenable(outcome)) {
+        Promise.resolve(outcome)
+          .then((result) => this.#succeed(request, result), (error) => this.#fail(request, error))
+          .then(() => this.#queue.ended());
+        return true;
+      }
     } catch (error) {
       this.#fail(request, error);
       return false;
     } finally {
       this.#executing--;
     }
-    if (!isThenable(outcome)) {
-      this.#succeed(request, outcome);
-      return false;
-    }
-    Promise.resolve(outcome)
-      .then((result) => this.#succeed(request, result), (error) => this.#fail(request, error))
-      .then(() => this.#queue.ended());
-    return true;
+    this.#succeed(request, outcome);
+    return false;
   }
 
   #succeed(request: ActiveRequest, result: Result = {}): void {
@@ -213,8 +212,7 @@ export class Dispatcher implements RequestPort {
 
   #fail(request: ActiveRequest, error: unknown): void {
     if (!request.open) return;
-    const isShutdown = error instanceof CancelledError && error.serverShutdown;
-    if (!(error instanceof ProtocolError) && !isShutdown) {
+    if (!isA(error, ProtocolError) && !isShutdown(error)) {
       this.#settings.logger.error(`[mcp_stdio] the handler of "${request.method}" has failed`, { error });
     }
     this.#respond(request, errorResponse(request.writtenId, toAnsweredError(error)));
@@ -225,7 +223,7 @@ export class Dispatcher implements RequestPort {
     this.#remove(request);
     request.complete();
     if (request.batch !== undefined) request.batch.add(response);
-    else this.#outbox.respond(request.writtenId, response);
+    else this.#outbox.respond(response);
   }
 
   #remove(request: ActiveRequest): void {

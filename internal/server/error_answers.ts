@@ -1,7 +1,8 @@
 import type { Fault } from "../../connection.ts";
 import { CancelledError, ProtocolError, toErrorObject } from "../../errors.ts";
 import { ErrorCode, type JSONRPCErrorObject, type JSONRPCMessage, type RequestId } from "../../messages.ts";
-import { RawId } from "../framing/message_encoder.ts";
+import type { RawId } from "../framing/message_encoder.ts";
+import { writtenIdOf } from "./id_table.ts";
 
 /** -32602: the params of a request are not what its method takes. */
 export function invalidParams(state: string): ProtocolError {
@@ -30,11 +31,40 @@ export function unsupportedVersion(supported: readonly string[], requested: stri
  * whose message is no string, counts as any other error.
  */
 export function toAnsweredError(thrown: unknown): JSONRPCErrorObject {
-  if (thrown instanceof CancelledError && thrown.serverShutdown) {
-    return { code: ErrorCode.internalError, message: "Server is shutting down" };
+  if (isShutdown(thrown)) return { code: ErrorCode.internalError, message: "Server is shutting down" };
+  try {
+    if (thrown instanceof OutputError) {
+      return { code: ErrorCode.internalError, message: `Internal error: ${thrown.state}` };
+    }
+    const error = toErrorObject(thrown);
+    if (Number.isInteger(error.code) && typeof error.message === "string") return error;
+  } catch {
+    // A value that throws when it is looked at counts as any other, too.
   }
-  const error = toErrorObject(thrown);
-  return Number.isInteger(error.code) && typeof error.message === "string" ? error : toErrorObject(undefined);
+  return toErrorObject(undefined);
+}
+
+/**
+ * What user code gave cannot be an answer. The text names the tool, resource or prompt and holds nothing that is not ours, so that
+ * the client is told, too; details are for the log.
+ */
+export class OutputError extends TypeError {
+  readonly state: string;
+
+  constructor(state: string, details?: string) {
+    super(details === undefined ? state : `${state}: ${details}`);
+    this.name = "OutputError";
+    this.state = state;
+  }
+}
+
+/** Whether a request was aborted since the server ends. */
+export function isShutdown(thrown: unknown): boolean {
+  try {
+    return thrown instanceof CancelledError && thrown.serverShutdown;
+  } catch {
+    return false; // As above.
+  }
 }
 
 /** An error response. JSON-RPC wants a null id where the request's own could not be read. */
@@ -46,7 +76,7 @@ export function errorResponse(id: RequestId | RawId | null, error: JSONRPCErrorO
 export function answerToLine(fault: Fault): JSONRPCMessage | undefined {
   const { reason, detail, id, idText, hasId, hasMethod, hasResult } = fault;
   if (reason === "truncated" || (hasMethod ? !hasId : hasResult)) return undefined;
-  const writtenId = idText === undefined ? id ?? null : new RawId(idText);
+  const writtenId = id === undefined ? null : writtenIdOf(id, idText);
   switch (reason) {
     case "too_long": {
       if (writtenId === null || !hasMethod) return undefined;

@@ -1,4 +1,5 @@
 import type { RequestId } from "../../messages.ts";
+import { RawId } from "../framing/message_encoder.ts";
 
 /** Something that stands for a request while it is open. */
 export interface Identified {
@@ -42,7 +43,23 @@ export class IdTable<T extends Identified> {
   }
 }
 
+const NUMBER_REGEXP = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+
+const INTEGER_KEY = "\u0000integer ";
+
 /** The key of an id: exact digits where a number does not hold them. No string id looks like this by accident. */
 export function keyOf(id: RequestId, idText: string | undefined): RequestId {
-  return idText === undefined ? id : `\u0000integer ${idText}`;
+  return idText === undefined ? id : `${INTEGER_KEY}${idText}`;
+}
+
+/** The digits in a key that stands for an integer beyond 2^53. */
+export function digitsOf(key: string): string | undefined {
+  const digits = key.startsWith(INTEGER_KEY) ? key.slice(INTEGER_KEY.length) : "";
+  // A client may send such a text as a token of its own.
+  return NUMBER_REGEXP.test(digits) ? digits : undefined;
+}
+
+/** An id, or a progress token, as it must be written back: with the very digits that came. */
+export function writtenIdOf(id: RequestId, idText: string | undefined): RequestId | RawId {
+  return idText === undefined ? id : new RawId(idText);
 }

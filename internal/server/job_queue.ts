@@ -46,6 +46,16 @@ export class JobQueue {
     return this.#running;
   }
 
+  /** Whether all permits are taken. */
+  get busy(): boolean {
+    return this.#running >= this.#settings.maxRunning;
+  }
+
+  /** How many wait to begin. */
+  get queued(): number {
+    return this.#queued;
+  }
+
   /** Whether the look-ahead is used up. */
   get crowded(): boolean {
     return this.#queued >= this.#settings.maxQueued;

@@ -1,8 +1,10 @@
-import { ProtocolError } from "../../errors.ts";
+import type { Fault } from "../../connection.ts";
+import { InvalidResponseError, ProtocolError, RequestTimeoutError } from "../../errors.ts";
 import {
+  ErrorCode,
   type Implementation,
   isJSONObject,
-  type JSONRPCMessage,
+  type JSONRPCErrorObject,
   type JSONRPCResponse,
   LEGACY_PROTOCOL_VERSIONS,
   type Params,
@@ -10,18 +12,28 @@ import {
   type Result,
   type ServerCapabilities,
 } from "../../messages.ts";
+import type { Clock } from "../../runtime.ts";
+import { canonicalUri } from "../canonical_uri.ts";
 import { createDeferred, type Deferred } from "../deferred.ts";
 import { hasBatches } from "../era.ts";
-import type { RequestOrigin } from "./active_request.ts";
+import type { ActiveRequest, Question, RequestOrigin } from "./active_request.ts";
 import { isLoggingLevel } from "./envelope.ts";
+import { type Outbox, Unwritten } from "./outbox.ts";
 import { Receiver } from "./receiver.ts";
 import { invalidParams } from "./error_answers.ts";
+import { readUri, UriBudget } from "./uri_budget.ts";
 
 /** What `initialize` is answered with. */
 export interface HandshakeAnswer {
   readonly capabilities: ServerCapabilities;
   readonly serverInfo: Implementation;
   readonly instructions: string | undefined;
+}
+
+/** Something that the client was asked. */
+interface Asked {
+  readonly method: string;
+  readonly answer: Deferred<Result>;
 }
 
 /**
@@ -32,19 +44,21 @@ export class LegacyPeer {
   /** Takes what is published. */
   readonly receiver: Receiver = new Receiver();
   #origin: RequestOrigin | undefined;
+  /** Room for the URIs of its subscriptions. */
+  readonly uriBudget: UriBudget = new UriBudget();
   readonly #subscriptions = new Set<string>();
-  readonly #asked = new Map<RequestId, Deferred<Result>>();
+  readonly #asked = new Map<RequestId, Asked>();
+  readonly #clock: Clock;
   #asks = 0;
   #ended: { readonly error: unknown } | undefined;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
 
   /** What its requests come from, or undefined before the handshake. */
   get origin(): RequestOrigin | undefined {
     return this.#origin;
-  }
-
-  /** Whether it was asked something and has not answered. */
-  get isAsking(): boolean {
-    return this.#asked.size > 0;
   }
 
   /** Whether an array of messages is welcome on one line. */
@@ -64,6 +78,7 @@ export class LegacyPeer {
     const protocolVersion = LEGACY_PROTOCOL_VERSIONS.includes(requested)
       ? requested
       : LEGACY_PROTOCOL_VERSIONS[0]!;
+    this.uriBudget.release(this.#subscriptions);
     this.#subscriptions.clear();
     this.#origin = {
       era: "legacy",
@@ -90,66 +105,89 @@ export class LegacyPeer {
   }
 
   /** Takes `resources/subscribe`. */
-  subscribe(params: Params): Result {
-    this.#subscriptions.add(readUri(params));
+  subscribe({ uri }: Params): Result {
+    const known = canonicalUri(readUri(uri));
+    if (!this.#subscriptions.has(known)) this.uriBudget.take([known]);
+    this.#subscriptions.add(known);
     return {};
   }
 
   /** Takes `resources/unsubscribe`. */
-  unsubscribe(params: Params): Result {
-    this.#subscriptions.delete(readUri(params));
+  unsubscribe({ uri }: Params): Result {
+    const known = canonicalUri(readUri(uri));
+    if (this.#subscriptions.delete(known)) this.uriBudget.release(new Set([known]));
     return {};
   }
 
   /** Whether a publication goes to this client. */
   wants(method: string, params: Params | undefined): boolean {
     if (this.#origin === undefined) return false;
-    return method !== "notifications/resources/updated" || this.#subscriptions.has(String(params?.uri));
+    return method !== "notifications/resources/updated" ||
+      this.#subscriptions.has(canonicalUri(String(params?.uri)));
   }
 
-  /** Asks the client: sends a request of the server's own and awaits its response. */
+  /** Asks the client: sends a request of the server's own and awaits its response (rule V17). */
   ask(
-    method: string,
-    params: Params,
-    signal: AbortSignal,
-    send: (message: JSONRPCMessage) => void,
+    { method, params, timeoutMs }: Question,
+    request: Pick<ActiveRequest, "whenOver">,
+    outbox: Outbox,
   ): Promise<Result> {
     if (this.#ended !== undefined) return Promise.reject(this.#ended.error);
     const id = `server-${++this.#asks}`;
+    const sent = outbox.attempt({ jsonrpc: "2.0", id, method, params });
+    if (sent instanceof Unwritten) return Promise.reject(sent.error);
     const answer = createDeferred<Result>();
-    this.#asked.set(id, answer);
-    send({ jsonrpc: "2.0", id, method, params });
-    const onAbort = () => {
+    this.#asked.set(id, { method, answer });
+    const giveUp = (reason: unknown): void => {
       if (!this.#asked.delete(id)) return;
-      send({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: id } });
-      answer.reject(signal.reason);
+      if (sent?.withdraw() !== true) {
+        outbox.tell({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: id } });
+      }
+      answer.reject(reason);
     };
-    signal.addEventListener("abort", onAbort, { once: true });
-    const clean = () => signal.removeEventListener("abort", onAbort);
+    const late = () => giveUp(new RequestTimeoutError(method, timeoutMs, "total"));
+    const timer = timeoutMs === Infinity ? undefined : this.#clock.setTimeout(late, timeoutMs);
+    const forget = request.whenOver(giveUp);
+    const clean = (): void => {
+      this.#clock.clearTimeout(timer);
+      forget();
+    };
     answer.promise.then(clean, clean);
     return answer.promise;
   }
 
   /** Takes a response of the client. Returns false if nothing was asked under its id. */
   answered(response: JSONRPCResponse): boolean {
-    const { id } = response;
-    const answer = id === undefined ? undefined : this.#asked.get(id);
-    if (answer === undefined) return false;
-    this.#asked.delete(id!);
-    if ("result" in response) answer.resolve(response.result);
-    else answer.reject(new ProtocolError(response.error.code, response.error.message, response.error.data));
+    const question = this.#take(response.id);
+    if (question === undefined) return false;
+    if ("result" in response) question.answer.resolve(response.result);
+    else question.answer.reject(refused(question.method, response.error));
     return true;
+  }
+
+  /** Takes a line that was meant as a response and cannot be read. */
+  answeredBadly({ id, detail, hasResult, hasMethod }: Fault): void {
+    if (!hasResult || hasMethod) return;
+    const question = this.#take(id);
+    question?.answer.reject(new InvalidResponseError(question.method, detail));
+  }
+
+  #take(id: RequestId | undefined): Asked | undefined {
+    const question = id === undefined ? undefined : this.#asked.get(id);
+    if (question !== undefined) this.#asked.delete(id!);
+    return question;
   }
 
   /** Fails what was asked and not answered, and what will be. */
   end(error: unknown): void {
     this.#ended = { error };
-    for (const answer of this.#asked.values()) answer.reject(error);
+    for (const { answer } of this.#asked.values()) answer.reject(error);
     this.#asked.clear();
   }
 }
 
-function readUri(params: Params): string {
-  if (typeof params.uri !== "string") throw invalidParams(`"uri" is not a string`);
-  return params.uri;
+/** The client's refusal as the error of whoever asked: relayed as it is, it would look like the server's own. */
+function refused(method: string, error: JSONRPCErrorObject): ProtocolError {
+  const state = `${error.message.slice(0, 1_024)} (${error.code})`;
+  return new ProtocolError(ErrorCode.internalError, `The client refused "${method}": ${state}`, error);
 }

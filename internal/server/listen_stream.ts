@@ -12,6 +12,7 @@ import { asksFor, narrowFilter, PUBLICATIONS } from "../publications.ts";
 import type { Identified } from "./id_table.ts";
 import { Receiver } from "./receiver.ts";
 import { invalidParams } from "./error_answers.ts";
+import type { UriBudget } from "./uri_budget.ts";
 
 /** One open `subscriptions/listen` request (rule V9). It makes messages and sends none. */
 export class ListenStream implements Identified {
@@ -21,25 +22,28 @@ export class ListenStream implements Identified {
   /** What the server can deliver of what was asked for. */
   readonly filter: SubscriptionFilter;
   readonly receiver: Receiver = new Receiver();
+  readonly #budget: UriBudget;
   readonly #uris: ReadonlySet<string>;
   #phase: "opening" | "open" | "ended" = "opening";
 
   /**
    * Makes one for what the server can deliver of what is asked.
    *
-   * @throws {ProtocolError} -32602 if the params hold no filter.
+   * @throws {ProtocolError} -32602 if the params hold no filter, -32603 `Server busy` if there is no room for its URIs.
    */
   constructor(
     { id, key }: Identified,
     writtenId: RequestId | RawId,
     params: Params,
     capabilities: ServerCapabilities,
+    budget: UriBudget,
   ) {
     this.id = id;
     this.key = key;
     this.writtenId = writtenId;
     this.filter = narrowFilter(readFilter(params), capabilities);
-    this.#uris = new Set(this.filter.resourceSubscriptions);
+    this.#budget = budget;
+    this.#uris = budget.take(this.filter.resourceSubscriptions ?? []);
   }
 
   /** Whether its acknowledgment is still to be written. */
@@ -69,6 +73,7 @@ export class ListenStream implements Identified {
 
   /** Nothing more is said to it. */
   end(): void {
+    if (this.#phase !== "ended") this.#budget.release(this.#uris);
     this.#phase = "ended";
   }
 

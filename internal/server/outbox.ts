@@ -1,16 +1,24 @@
 import type { Connection, Outgoing } from "../../connection.ts";
 import { ConnectionClosedError, FrameError } from "../../errors.ts";
 import type { Logger } from "../../logger.ts";
-import { ErrorCode, type JSONRPCMessage, type RequestId } from "../../messages.ts";
+import { ErrorCode, type JSONRPCMessage, type JSONRPCResponse } from "../../messages.ts";
 import type { Clock } from "../../runtime.ts";
 import { settlesWithin } from "../clock.ts";
-import type { RawId } from "../framing/message_encoder.ts";
+import { errorResponse } from "./error_answers.ts";
 import type { Job, JobQueue } from "./job_queue.ts";
 import type { Receiver } from "./receiver.ts";
-import { errorResponse } from "./error_answers.ts";
 
 /** So long a client may read nothing when there is no more time for it, in milliseconds. */
 const HURRIED_PATIENCE_MS = 1_000;
+
+/** Why a message was not written: it is no JSON, or too long. */
+export class Unwritten {
+  readonly error: unknown;
+
+  constructor(error: unknown) {
+    this.error = error;
+  }
+}
 
 /** A reply that found the output full and takes its turn among the jobs. */
 class Reply implements Job {
@@ -33,8 +41,9 @@ class Reply implements Job {
 }
 
 /**
- * The one way out of a session (rules V12, V13). What need not be said at once waits while the output is full; what is
- * said after the output is gone is said to nobody.
+ * The one door that all of a server's messages leave by (rules V12, V13); nothing else calls `send` of its connection. It never
+ * throws: a message that cannot be written becomes a log line, and a response an error that can be written. What need not be
+ * said at once waits while the output is full; what is said after the output is gone is said to nobody.
  */
 export class Outbox {
   readonly #connection: Connection;
@@ -53,7 +62,7 @@ export class Outbox {
     connection.closed.then(() => this.#gone = true);
   }
 
-  /** Whether those who can wait should. The queue goes on by itself when there is room again. */
+  /** True when senders that can wait should wait. The queue goes on by itself when there is room again. */
   get full(): boolean {
     const { full } = this.#connection;
     if (full) this.#goOnWhenDrained();
@@ -70,52 +79,62 @@ export class Outbox {
     return this.#connection.drained();
   }
 
-  /** Sends now. */
-  send(message: JSONRPCMessage): Outgoing | undefined {
+  /** Sends a message now, for senders that take care of one that cannot be written. Gives nothing if the output is gone. */
+  attempt(message: JSONRPCMessage | readonly JSONRPCMessage[]): Outgoing | Unwritten | undefined {
     if (this.#gone) return undefined;
     try {
       return this.#connection.send(message);
     } catch (error) {
-      if (!(error instanceof ConnectionClosedError)) throw error;
+      if (!(error instanceof ConnectionClosedError)) return new Unwritten(error);
       this.#gone = true;
       return undefined;
     }
   }
 
-  /** Sends a response; one that cannot be written becomes an error that can (rule V4). */
-  respond(id: RequestId | RawId, response: JSONRPCMessage): void {
-    try {
-      this.send(response);
-    } catch (error) {
-      if (!(error instanceof FrameError)) throw error;
-      this.#logger.error("[mcp_stdio] a result cannot be written", { error });
-      const message = `Internal error: the result cannot be written (${error.code})`;
-      this.send(errorResponse(id, { code: ErrorCode.internalError, message }));
+  /** Sends a notification now. Gives nothing if it was not written. */
+  tell(message: JSONRPCMessage): Outgoing | undefined {
+    const outcome = this.attempt(message);
+    if (!(outcome instanceof Unwritten)) return outcome;
+    const { method } = message as { method?: string };
+    this.#logger.error("[mcp_stdio] a message cannot be written: dropped", { method, error: outcome.error });
+    return undefined;
+  }
+
+  /** Sends a response now; one that cannot be written becomes an error that can (rule V4). */
+  respond(response: JSONRPCMessage): Outgoing | Unwritten | undefined {
+    const outcome = this.attempt(response);
+    if (!(outcome instanceof Unwritten)) return outcome;
+    const { error } = outcome;
+    this.#logger.error("[mcp_stdio] a response cannot be written", { error });
+    const why = error instanceof FrameError ? ` (${error.code})` : "";
+    const message = `Internal error: the result cannot be written${why}`;
+    const inItsPlace = errorResponse((response as JSONRPCResponse).id!, {
+      code: ErrorCode.internalError,
+      message,
+    });
+    // Under a limit that is smaller than an id not even that can be written.
+    if (this.attempt(inItsPlace) instanceof Unwritten) {
+      this.tell({ ...inItsPlace, id: null } as unknown as JSONRPCMessage);
     }
+    return outcome;
   }
 
   /** Sends the responses to a legacy batch on one line, or one by one if they do not fit on it. */
   respondToBatch(responses: readonly JSONRPCMessage[]): void {
-    if (this.#gone) return;
-    try {
-      this.#connection.send(responses);
-    } catch (error) {
-      if (!(error instanceof FrameError)) return;
-      for (const response of responses) this.respond((response as { id: RequestId }).id, response);
-    }
+    if (!(this.attempt(responses) instanceof Unwritten)) return;
+    for (const response of responses) this.respond(response);
   }
 
-  /**
-   * Sends what is no result of a handler; under a full output it takes a place in the queue, unless it is withdrawn there.
-   * Returns whether it was sent at once.
-   */
-  reply(send: () => void, isWithdrawn: () => boolean = () => false): boolean {
-    if (this.full) {
-      this.#queue.admit(new Reply(send, isWithdrawn));
-      return false;
-    }
-    send();
-    return true;
+  /** Sends a response that no handler gave; under a full output it takes a place in the queue. */
+  reply(response: JSONRPCMessage): void {
+    if (this.full) this.inTurn(() => this.respond(response));
+    else this.respond(response);
+  }
+
+  /** Does what sends something; under a full output that takes a place in the queue, unless it is withdrawn there. */
+  inTurn(send: () => void, isWithdrawn: () => boolean = () => false): void {
+    if (this.full) this.#queue.admit(new Reply(send, isWithdrawn));
+    else send();
   }
 
   /** Sends a publication; under a full output only the newest of its kind waits. */
@@ -123,7 +142,7 @@ export class Outbox {
     if (this.full) {
       receiver.held.set(kind, message);
       this.#holders.add(receiver);
-    } else receiver.trail.add(this.send(message));
+    } else receiver.trail.add(this.tell(message));
   }
 
   /** Sends what a receiver waits for. */
@@ -131,7 +150,7 @@ export class Outbox {
     this.#holders.delete(receiver);
     const messages = [...receiver.held.values()];
     receiver.held.clear();
-    for (const message of messages) receiver.trail.add(this.send(message));
+    for (const message of messages) receiver.trail.add(this.tell(message));
   }
 
   /** Nothing more goes to a receiver, nor what has not begun to leave. */

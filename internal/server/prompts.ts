@@ -1,10 +1,11 @@
 import { ProtocolError } from "../../errors.ts";
 import { ErrorCode, isJSONObject, type Params, type Result } from "../../messages.ts";
-import type { Completer, PromptDefinition, PromptOutput } from "../../schema.ts";
+import type { Completer, PromptDefinition } from "../../schema.ts";
 import type { ActiveRequest } from "./active_request.ts";
 import { pageOf } from "./pages.ts";
 import type { Handler } from "./settings.ts";
-import { invalidParams } from "./error_answers.ts";
+import { isContent } from "./content.ts";
+import { invalidParams, OutputError } from "./error_answers.ts";
 
 /** The prompts of a server, in the order of their definition. */
 export class PromptSet {
@@ -100,12 +101,23 @@ function toListing(name: string, definition: PromptDefinition): Params {
   return { name, title, description, arguments: args.length === 0 ? undefined : args, icons, _meta };
 }
 
-function toResult(name: string, description: string | undefined, output: PromptOutput): Result {
+/** What a prompt gave, as a result (rule O1). */
+function toResult(name: string, description: string | undefined, output: unknown): Result {
   const about = description === undefined ? {} : { description };
   if (typeof output === "string") {
     return { ...about, messages: [{ role: "user", content: { type: "text", text: output } }] };
   }
-  if (Array.isArray(output)) return { ...about, messages: output };
-  if (isJSONObject(output)) return output;
-  throw new TypeError(`Prompt "${name}" gave neither text, messages, nor a result`);
+  if (isJSONObject(output) && output.resultType === "input_required") return output;
+  const isWhole = isJSONObject(output) && output.messages !== undefined;
+  const messages = isWhole ? output.messages : Array.isArray(output) ? output : [output];
+  if (!Array.isArray(messages) || !messages.every(isMessage)) {
+    const state = "neither text, messages with a role and content, nor a result with messages";
+    throw new OutputError(`prompt "${name}" gave ${state}`);
+  }
+  return isWhole ? { ...about, ...output } : { ...about, messages };
+}
+
+function isMessage(value: unknown): boolean {
+  return isJSONObject(value) && (value.role === "user" || value.role === "assistant") &&
+    isContent(value.content);
 }

@@ -1,15 +1,26 @@
 import { ProtocolError } from "../../errors.ts";
 import { type Era, ErrorCode, isJSONObject, type Params, type Result } from "../../messages.ts";
-import type { Completer, ResourceContents, ResourceDefinition, ResourceOutput } from "../../schema.ts";
+import type { Completer, ResourceContents, ResourceDefinition } from "../../schema.ts";
+import { canonicalUri } from "../canonical_uri.ts";
 import type { ActiveRequest } from "./active_request.ts";
 import { toBase64 } from "./base64.ts";
 import { pageOf } from "./pages.ts";
 import type { Handler } from "./settings.ts";
 import { UriTemplate } from "./uri_template.ts";
-import { invalidParams } from "./error_answers.ts";
+import { invalidParams, OutputError } from "./error_answers.ts";
+import { readUri } from "./uri_budget.ts";
 
 /** The code of "resource not found" in the legacy era; revision 2026-07-28 forbids it. */
 const LEGACY_NOT_FOUND = -32002;
+
+interface Named {
+  readonly uri: string;
+  readonly definition: ResourceDefinition;
+}
+
+interface Found extends Named {
+  readonly variables: { [name: string]: string };
+}
 
 interface Template {
   readonly definition: ResourceDefinition;
@@ -18,7 +29,8 @@ interface Template {
 
 /** The resources of a server and the templates of resources, in the order of their definition. */
 export class ResourceSet {
-  readonly #resources = new Map<string, ResourceDefinition>();
+  /** By URI in canonical form. */
+  readonly #resources = new Map<string, Named>();
   readonly #templates = new Map<string, Template>();
   readonly #pageSize: number;
 
@@ -47,12 +59,12 @@ export class ResourceSet {
     }
     if (uri === "") throw new TypeError("Cannot define a resource: its URI is empty");
     if (uri.includes("{")) this.#templates.set(uri, { definition, template: new UriTemplate(uri) });
-    else this.#resources.set(uri, definition);
+    else this.#resources.set(canonicalUri(uri), { uri, definition });
   }
 
   /** Removes a resource or a template. Returns false if there was none of that URI. */
   remove(uri: string): boolean {
-    return this.#resources.delete(uri) || this.#templates.delete(uri);
+    return this.#resources.delete(canonicalUri(uri)) || this.#templates.delete(uri);
   }
 
   /** What answers the resources' methods. */
@@ -67,7 +79,7 @@ export class ResourceSet {
   /** What completes a variable of a template, or undefined if nothing does. */
   completerOf(uriTemplate: string, variable: string): Completer | undefined {
     const entry = this.#templates.get(uriTemplate);
-    if (entry === undefined && !this.#resources.has(uriTemplate)) {
+    if (entry === undefined && !this.#resources.has(canonicalUri(uriTemplate))) {
       throw invalidParams(`"ref" names no resource of this server`);
     }
     const { complete = {} } = entry?.definition ?? {};
@@ -75,8 +87,7 @@ export class ResourceSet {
   }
 
   #list(params: Params): Result {
-    const entries = new Map([...this.#resources].map(([uri, definition]) => [uri, { uri, definition }]));
-    const { items, nextCursor } = pageOf(entries, params, this.#pageSize);
+    const { items, nextCursor } = pageOf(this.#resources, params, this.#pageSize);
     const resources = items.map(({ uri, definition }) => ({
       uri,
       ...toListing(uri, definition),
@@ -96,25 +107,20 @@ export class ResourceSet {
   }
 
   async #read(params: Params, context: ActiveRequest): Promise<Result> {
-    const { uri } = params;
-    if (typeof uri !== "string") {
-      throw invalidParams(`"uri" is not a string`);
-    }
-    const found = this.#find(uri);
+    const uri = readUri(params.uri);
+    const found = this.#find(canonicalUri(uri));
     if (found === undefined) throw notFound(uri, context.era);
     const { definition, variables } = found;
     const output = await definition.read({ uri, variables }, context);
-    return toResult(uri, definition.mimeType, output);
+    return toResult(found.uri, uri, definition.mimeType, output);
   }
 
-  #find(
-    uri: string,
-  ): { definition: ResourceDefinition; variables: { [name: string]: string } } | undefined {
-    const definition = this.#resources.get(uri);
-    if (definition !== undefined) return { definition, variables: {} };
-    for (const { definition, template } of this.#templates.values()) {
-      const variables = template.match(uri);
-      if (variables !== undefined) return { definition, variables };
+  #find(canonical: string): Found | undefined {
+    const known = this.#resources.get(canonical);
+    if (known !== undefined) return { ...known, variables: {} };
+    for (const [uri, { definition, template }] of this.#templates) {
+      const variables = template.match(canonical);
+      if (variables !== undefined) return { uri, definition, variables };
     }
     return undefined;
   }
@@ -125,17 +131,34 @@ function toListing(uri: string, definition: ResourceDefinition): Params {
   return { name, title, description, mimeType, annotations, icons, _meta };
 }
 
-function toResult(uri: string, mimeType: string | undefined, output: ResourceOutput): Result {
+/** What a resource gave, as a result (rule O1); `defined` is its URI or template, for errors. */
+function toResult(defined: string, uri: string, mimeType: string | undefined, output: unknown): Result {
   if (typeof output === "string") return { contents: [{ uri, mimeType, text: output }] };
   if (output instanceof Uint8Array) return { contents: [{ uri, mimeType, blob: toBase64(output) }] };
-  if (Array.isArray(output)) return { contents: output };
-  if (isContents(output)) return { contents: [output] };
-  if (isJSONObject(output)) return output;
-  throw new TypeError(`Reading "${uri}" gave neither text, bytes, contents, nor a result`);
+  if (isJSONObject(output) && output.resultType === "input_required") return output;
+  const isWhole = isJSONObject(output) && output.contents !== undefined;
+  const contents = isWhole ? output.contents : Array.isArray(output) ? output : [output];
+  if (!Array.isArray(contents) || !contents.every(isContents)) {
+    const state = "neither text, bytes, contents with text or a blob, nor a result with contents";
+    throw new OutputError(`reading resource "${defined}" gave ${state}`);
+  }
+  const whole = contents.map((each) => ({
+    ...each,
+    uri: each.uri ?? uri,
+    mimeType: each.mimeType ?? mimeType,
+  }));
+  return isWhole ? { ...output, contents: whole } : { contents: whole };
 }
 
-function isContents(output: ResourceContents | Result): output is ResourceContents {
-  return typeof (output as ResourceContents).uri === "string" && !("contents" in output);
+function isContents(value: unknown): value is Partial<ResourceContents> {
+  if (!isJSONObject(value)) return false;
+  const { uri, mimeType, text, blob } = value;
+  return isTextOrAbsent(uri) && isTextOrAbsent(mimeType) && isTextOrAbsent(text) && isTextOrAbsent(blob) &&
+    (text !== undefined || blob !== undefined);
+}
+
+function isTextOrAbsent(value: unknown): boolean {
+  return value === undefined || typeof value === "string";
 }
 
 function notFound(uri: string, era: Era): ProtocolError {

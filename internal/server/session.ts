@@ -1,22 +1,21 @@
-import type { Connection } from "../../connection.ts";
+import type { Connection, Fault } from "../../connection.ts";
 import { CancelledError, describeId, ProtocolError } from "../../errors.ts";
 import {
   ErrorCode,
   isRequestId,
   type JSONRPCMessage,
   type JSONRPCNotification,
-  type JSONRPCRequest,
   type JSONRPCResponse,
   type Params,
   type RequestId,
 } from "../../messages.ts";
 import { settlesWithin } from "../clock.ts";
 import { createDeferred } from "../deferred.ts";
-import { RawId } from "../framing/message_encoder.ts";
+import type { ReceivedRequest } from "./backlog.ts";
 import type { BatchReply } from "./batch_reply.ts";
 import { Dispatcher } from "./dispatcher.ts";
 import { readMeta } from "./envelope.ts";
-import { keyOf } from "./id_table.ts";
+import { keyOf, writtenIdOf } from "./id_table.ts";
 import { JobQueue } from "./job_queue.ts";
 import { LegacyPeer } from "./legacy_peer.ts";
 import { MessageReader, type MessageReaderPort } from "./message_reader.ts";
@@ -40,7 +39,8 @@ export class Session implements MessageReaderPort {
   readonly #settings: ServerSettings;
   readonly #queue: JobQueue;
   readonly #outbox: Outbox;
-  readonly #legacyPeer = new LegacyPeer();
+  readonly #legacyPeer: LegacyPeer;
+  readonly #reader: MessageReader;
   readonly #methods: MethodTable;
   readonly #dispatcher: Dispatcher;
   readonly #subscriptions: Subscriptions;
@@ -57,7 +57,13 @@ export class Session implements MessageReaderPort {
       maxQueued: maxQueuedRequests,
       outputFull: () => this.#outbox.full,
     });
-    this.#outbox = new Outbox(connection, this.#queue, maxQueuedBytes, settings.logger);
+    const { clock, logger } = settings;
+    this.#outbox = new Outbox(connection, this.#queue, maxQueuedBytes, logger);
+    this.#reader = new MessageReader(
+      { connection, queue: this.#queue, outbox: this.#outbox, clock, logger },
+      this,
+    );
+    this.#legacyPeer = new LegacyPeer(clock);
     this.#methods = new MethodTable(settings, this.#legacyPeer);
     const parts = {
       settings,
@@ -75,7 +81,7 @@ export class Session implements MessageReaderPort {
     this.#connection.closed.then((end) => {
       if (end.kind === "output_failed") this.stop({ reason: "output_failed", error: end.error });
     });
-    await new MessageReader(this.#connection, this.#queue, this, this.#settings.logger).run();
+    await this.#reader.run();
     const error = this.#connection.inputError;
     this.stop(error === undefined ? { reason: "eof" } : { reason: "input_failed", error });
     await this.#drain(this.#end!);
@@ -112,10 +118,6 @@ export class Session implements MessageReaderPort {
     return this.#end !== undefined;
   }
 
-  get awaitsAnswer(): boolean {
-    return this.#legacyPeer.isAsking && !this.#outbox.full;
-  }
-
   get acceptsBatches(): boolean {
     return this.#legacyPeer.acceptsBatches;
   }
@@ -126,13 +128,9 @@ export class Session implements MessageReaderPort {
     this.#settings.logger.warn(what, { id: describeId(message.id) });
   }
 
-  request(
-    { id, method, params = {} }: JSONRPCRequest,
-    idText: string | undefined,
-    batch: BatchReply | undefined,
-    hasRoom: boolean,
-  ): void {
-    const writtenId = idText === undefined ? id : new RawId(idText);
+  request({ message, idText, progressTokenText }: ReceivedRequest, batch: BatchReply | undefined): void {
+    const { id, method, params = {} } = message;
+    const writtenId = writtenIdOf(id, idText);
     const key = keyOf(id, idText);
     try {
       if (this.#dispatcher.has(key) || this.#subscriptions.has(key)) {
@@ -151,25 +149,19 @@ export class Session implements MessageReaderPort {
         this.#subscriptions.open({ id, key }, writtenId, params);
         return;
       }
-      this.#dispatcher.admit({ id, key, writtenId, method, params, meta, batch }, origin, hasRoom);
+      this.#dispatcher.admit({ id, key, writtenId, method, params, meta, progressTokenText, batch }, origin);
     } catch (error) {
       this.#answer(errorResponse(writtenId, toAnsweredError(error)), batch);
     }
   }
 
-  faulted(): void {}
-
-  reply(response: JSONRPCMessage): void {
-    this.#outbox.reply(() => this.#outbox.send(response));
-  }
-
-  replyToBatch(responses: readonly JSONRPCMessage[]): void {
-    this.#outbox.respondToBatch(responses);
+  faulted(fault: Fault): void {
+    this.#legacyPeer.answeredBadly(fault);
   }
 
   #answer(response: JSONRPCMessage, batch: BatchReply | undefined): void {
     if (batch !== undefined) batch.add(response);
-    else this.reply(response);
+    else this.#outbox.reply(response);
   }
 
   notification({ method, params }: JSONRPCNotification): void {
@@ -213,7 +205,9 @@ export class Session implements MessageReaderPort {
     const shutdown = new CancelledError({ serverShutdown: true });
     // Whatever the client was asked will not be answered any more.
     this.#legacyPeer.end(shutdown);
-    await settlesWithin(clock, Promise.race([this.#dispatcher.idle(), this.#hurry.promise]), drainTimeoutMs);
+    const idle = this.#reader.emptied().then(() => this.#dispatcher.idle());
+    await settlesWithin(clock, Promise.race([idle, this.#hurry.promise]), drainTimeoutMs);
+    this.#reader.abandon(shutdown);
     if (!this.#dispatcher.isIdle) {
       this.#dispatcher.abortAll(shutdown);
       // A handler may be waiting for the session's end: it goes on now, and its answer is still written.

@@ -22,6 +22,7 @@ export interface ServerSettingsLimits {
 export const SERVER_DEFAULTS: {
   readonly limits: ServerSettingsLimits;
   readonly pageSize: number;
+  readonly inputTimeoutMs: number;
   readonly drainTimeoutMs: number;
   readonly lingerMs: number;
 } = {
@@ -36,6 +37,7 @@ export const SERVER_DEFAULTS: {
   },
   pageSize: 1_000,
   drainTimeoutMs: 10_000,
+  inputTimeoutMs: 600_000,
   lingerMs: 1_000,
 };
 

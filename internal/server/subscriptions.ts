@@ -1,3 +1,4 @@
+import { CancelledError } from "../../errors.ts";
 import type { JSONRPCMessage, Params, RequestId } from "../../messages.ts";
 import type { RawId } from "../framing/message_encoder.ts";
 import { isDeclared } from "../publications.ts";
@@ -5,10 +6,10 @@ import { type Identified, IdTable } from "./id_table.ts";
 import type { JobQueue } from "./job_queue.ts";
 import type { LegacyPeer } from "./legacy_peer.ts";
 import { checkPublication, ListenStream } from "./listen_stream.ts";
-import type { Outbox } from "./outbox.ts";
+import { type Outbox, Unwritten } from "./outbox.ts";
 import { completeResult } from "./results.ts";
 import type { ServerSettings } from "./settings.ts";
-import { serverBusy } from "./error_answers.ts";
+import { errorResponse, serverBusy, toAnsweredError } from "./error_answers.ts";
 
 /** What the subscriptions work with; the session owns it. */
 export interface SubscriptionParts {
@@ -25,6 +26,8 @@ export class Subscriptions {
   readonly #outbox: Outbox;
   readonly #legacyPeer: LegacyPeer;
   readonly #streams = new IdTable<ListenStream>();
+  /** Whether the server ends. */
+  #isOver = false;
 
   constructor(parts: SubscriptionParts) {
     this.#settings = parts.settings;
@@ -45,13 +48,27 @@ export class Subscriptions {
    */
   open(identified: Identified, writtenId: RequestId | RawId, params: Params): void {
     const { limits, capabilities } = this.#settings;
+    if (this.#isOver) throw new CancelledError({ serverShutdown: true });
     if (this.#streams.size >= limits.maxListenStreams) throw serverBusy();
-    const stream = new ListenStream(identified, writtenId, params, capabilities());
-    this.#streams.add(stream);
-    this.#outbox.reply(
-      () => stream.receiver.trail.add(this.#outbox.send(stream.acknowledge())),
-      () => stream.ended,
+    const stream = new ListenStream(
+      identified,
+      writtenId,
+      params,
+      capabilities(),
+      this.#legacyPeer.uriBudget,
     );
+    this.#streams.add(stream);
+    this.#outbox.inTurn(() => this.#acknowledge(stream), () => stream.ended);
+  }
+
+  #acknowledge(stream: ListenStream): void {
+    const outcome = this.#outbox.attempt(stream.acknowledge());
+    if (!(outcome instanceof Unwritten)) return stream.receiver.trail.add(outcome);
+    this.#settings.logger.error("[mcp_stdio] a listen stream cannot be acknowledged", {
+      error: outcome.error,
+    });
+    this.#end(stream);
+    this.#outbox.respond(errorResponse(stream.writtenId, toAnsweredError(outcome.error)));
   }
 
   /** Ends a stream because its client cancelled it: nothing is said. Returns false if none is open under this id. */
@@ -80,13 +97,15 @@ export class Subscriptions {
 
   /** Ends all streams because the server ends: each gets its result, then the cancellation (rule V11). */
   endAll(): void {
+    this.#isOver = true;
     const toResult = (result: Params) => completeResult("subscriptions/listen", result, this.#settings);
     for (const stream of this.#streams.values()) {
       this.#outbox.release(stream.receiver);
       // The acknowledgment comes first, here too; it may have found the output full.
       const farewell = stream.farewell(toResult);
       for (const message of stream.opening ? [stream.acknowledgment, ...farewell] : farewell) {
-        this.#outbox.send(message);
+        if ("method" in message) this.#outbox.tell(message);
+        else this.#outbox.respond(message);
       }
       this.#end(stream);
     }

@@ -7,13 +7,21 @@ import {
   type Params,
   type Result,
 } from "../../messages.ts";
-import type { ContentBlock, JSONSchema, ToolDefinition, ToolOutput } from "../../schema.ts";
+import type { JSONSchema, ToolDefinition } from "../../schema.ts";
 import type { ActiveRequest } from "./active_request.ts";
 import { pageOf } from "./pages.ts";
 import { isThenable } from "../thenable.ts";
-import { type Checked, type Checker, createChecker, toJSONSchema } from "../json_schema/schema_checker.ts";
+import {
+  type Checked,
+  type Checker,
+  checkSchema,
+  createChecker,
+  toJSONSchema,
+} from "../json_schema/schema_checker.ts";
+import { isA, messageOf } from "../thrown.ts";
 import type { Handler } from "./settings.ts";
-import { invalidParams } from "./error_answers.ts";
+import { isContent, isContentBlock } from "./content.ts";
+import { invalidParams, OutputError } from "./error_answers.ts";
 
 /** A tool with its schemas made ready. */
 interface Tool {
@@ -25,8 +33,6 @@ interface Tool {
 }
 
 const ANY_OBJECT: JSONSchema = { type: "object" };
-
-const CONTENT_TYPES: ReadonlySet<unknown> = new Set(["text", "image", "audio", "resource", "resource_link"]);
 
 /** The tools of a server, in the order of their definition (rules O1 to O3). */
 export class ToolSet {
@@ -61,6 +67,8 @@ export class ToolSet {
     }
     const output = outputSchema ?? outputJsonSchema;
     const outputListing = output && (outputJsonSchema ?? toJSONSchema(output, "output", owner));
+    if (schema !== undefined) checkSchema(schema, "input", owner);
+    if (output !== undefined) checkSchema(output, "output", owner);
     const listing = toListing(name, definition, inputListing, outputListing);
     this.#tools.set(name, {
       definition,
@@ -109,9 +117,10 @@ export class ToolSet {
   /** Stays without promises as long as schema and tool do: most calls are short. */
   #callChecked(name: string, tool: Tool, checked: Checked, context: ActiveRequest): Result | Promise<Result> {
     if (checked.problems !== undefined) {
-      return errorResult(`Invalid arguments: ${checked.problems.join("; ")}`);
+      const [first, ...more] = checked.problems;
+      return errorResult(`Invalid arguments: ${[first, ...more].join("\n")}`);
     }
-    let output: ToolOutput | Promise<ToolOutput>;
+    let output: unknown;
     try {
       output = tool.definition.call(checked.value as Params, context);
     } catch (error) {
@@ -124,10 +133,13 @@ export class ToolSet {
   }
 }
 
-function finishCall(name: string, { checkOutput }: Tool, output: ToolOutput): Result | Promise<Result> {
+function finishCall(name: string, { checkOutput }: Tool, output: unknown): Result | Promise<Result> {
   const result = toResult(name, output, checkOutput !== undefined);
   const { structuredContent, isError, resultType = "complete" } = result;
   if (checkOutput === undefined || isError === true || resultType !== "complete") return withText(result);
+  if (structuredContent === undefined) {
+    throw new OutputError(`tool "${name}" gave nothing, but has an outputSchema`);
+  }
   const checked = checkOutput(structuredContent);
   return checked instanceof Promise
     ? checked.then((known) => checkedResult(name, result, known))
@@ -137,20 +149,29 @@ function finishCall(name: string, { checkOutput }: Tool, output: ToolOutput): Re
 /** The result with its structured content as the schema gives it back, which is what the listing describes. */
 function checkedResult(name: string, result: Result, checked: Checked): Result {
   if (checked.problems === undefined) return withText({ ...result, structuredContent: checked.value });
-  throw new TypeError(
-    `The structured result of tool "${name}" does not fit its outputSchema: ${checked.problems.join("; ")}`,
+  throw new OutputError(
+    `tool "${name}" gave what does not fit its outputSchema`,
+    checked.problems.join("; "),
   );
 }
 
 /** What a tool returned, as a result (rule O1). */
-function toResult(name: string, output: ToolOutput, isStructured: boolean): Result {
+function toResult(name: string, output: unknown, isStructured: boolean): Result {
   if (output === undefined && !isStructured) return { content: [] };
-  if (isJSONObject(output) && isWholeResult(output, isStructured)) return output as Result;
+  if (isJSONObject(output) && isWholeResult(output, isStructured)) return checkContent(name, output);
   if (isStructured) return { structuredContent: output };
   if (typeof output === "string") return { content: [{ type: "text", text: output }] };
   if (isContentBlock(output)) return { content: [output] };
   if (Array.isArray(output) && output.every(isContentBlock)) return { content: output };
-  throw new TypeError(`Tool "${name}" returned neither text, content, nor a result`);
+  throw new OutputError(
+    `tool "${name}" gave neither text, content blocks, nor a result with "content"; a value needs an outputSchema`,
+  );
+}
+
+function checkContent(name: string, result: Result): Result {
+  const { content } = result;
+  if (content === undefined || (Array.isArray(content) && content.every(isContent))) return result;
+  throw new OutputError(`tool "${name}" gave a result whose "content" is no array of content blocks`);
 }
 
 /** With an output schema an object may be the structured value itself, and have members of these names. */
@@ -168,14 +189,10 @@ function withText(result: Result): Result {
   return { content: [{ type: "text", text: JSON.stringify(structuredContent) }], ...result };
 }
 
-function isContentBlock(value: unknown): value is ContentBlock {
-  return isJSONObject(value) && CONTENT_TYPES.has(value.type);
-}
-
 function toErrorResult(error: unknown): Result {
   // What a handler throws because its signal has fired is no failure of the tool.
-  if (error instanceof ProtocolError || error instanceof CancelledError) throw error;
-  return errorResult(error instanceof Error ? error.message : String(error));
+  if (isA(error, ProtocolError) || isA(error, CancelledError)) throw error;
+  return errorResult(messageOf(error));
 }
 
 function errorResult(text: string): Result {

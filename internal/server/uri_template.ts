@@ -1,7 +1,18 @@
+import { canonicalUri } from "../canonical_uri.ts";
+
+/** Where a value without slashes ends. */
+const STOPS = "/?#";
+
+interface Variable {
+  readonly name: string;
+  /** Whether its value may hold slashes. */
+  readonly spansSlashes: boolean;
+}
+
 /** A URI template with `{name}` (no slash), `{+name}` (any text) and a last `{?a,b}` (query members). */
 export class UriTemplate {
-  readonly #pattern: RegExp;
-  readonly #names: string[] = [];
+  /** Text and variables, as they follow each other. */
+  readonly #parts: ReadonlyArray<string | Variable>;
   readonly #queryNames: readonly string[];
 
   /**
@@ -13,24 +24,22 @@ export class UriTemplate {
     const query = /\{\?([\w,]+)\}$/.exec(template);
     this.#queryNames = query?.[1]?.split(",") ?? [];
     const path = query === null ? template : template.slice(0, query.index);
-    const source = path.split(/(\{[^{}]*\})/).map((part) =>
-      part.startsWith("{") ? this.#group(part, template) : escapeRegExp(part)
+    this.#parts = path.split(/(\{[^{}]*\})/).filter((part) => part !== "").map((part) =>
+      part.startsWith("{") ? toVariable(part, template) : canonicalUri(part)
     );
-    this.#pattern = new RegExp(`^${source.join("")}$`);
   }
 
   /** The variables of a template. */
   get names(): readonly string[] {
-    return [...this.#names, ...this.#queryNames];
+    const variables = this.#parts.flatMap((part) => typeof part === "string" ? [] : [part.name]);
+    return [...variables, ...this.#queryNames];
   }
 
-  /** The values of the variables in a URI, or undefined if it is not of this form. */
+  /** The values of the variables in a URI in canonical form, or undefined if it is not of this form. */
   match(uri: string): { [name: string]: string } | undefined {
     const [path = "", query = ""] = this.#queryNames.length === 0 ? [uri] : splitOnce(uri, "?");
-    const match = this.#pattern.exec(path);
-    if (match === null) return undefined;
-    const variables: { [name: string]: string } = {};
-    this.#names.forEach((name, index) => variables[name] = decode(match[index + 1] ?? ""));
+    const variables = this.#matchPath(path);
+    if (variables === undefined) return undefined;
     const search = new URLSearchParams(query);
     for (const name of this.#queryNames) {
       const value = search.get(name);
@@ -39,14 +48,62 @@ export class UriTemplate {
     return variables;
   }
 
-  #group(expression: string, template: string): string {
-    const parts = /^\{(\+?)(\w+)\}$/.exec(expression);
-    if (parts === null) {
-      throw new TypeError(`Cannot use the URI template "${template}": "${expression}" is not supported`);
+  /**
+   * Each variable takes as much as it can, the first one first, as in a regular expression. But the time grows with the length
+   * of the URI only: from the last part to the first it is found out where each may begin, and then where each ends.
+   */
+  #matchPath(path: string): { [name: string]: string } | undefined {
+    const [first, last] = [this.#parts[0], this.#parts.at(-1)];
+    if (typeof first === "string" && !path.startsWith(first)) return undefined;
+    if (typeof last === "string" && !path.endsWith(last)) return undefined;
+    const ends: Int32Array[] = [];
+    let next = new Int32Array(path.length + 1).fill(-1);
+    next[path.length] = path.length;
+    for (const part of [...this.#parts].reverse()) {
+      next = typeof part === "string" ? endsOfText(part, path, next) : endsOfVariable(part, path, next);
+      ends.unshift(next);
     }
-    this.#names.push(parts[2]!);
-    return parts[1] === "+" ? "(.+)" : "([^/?#]+)";
+    const variables: { [name: string]: string } = {};
+    let start = 0;
+    for (const [index, part] of this.#parts.entries()) {
+      const end = ends[index]![start]!;
+      if (end === -1) return undefined;
+      if (typeof part !== "string") variables[part.name] = decode(path.slice(start, end));
+      start = end;
+    }
+    return start === path.length ? variables : undefined;
   }
+}
+
+/** By where the text begins: where it ends, if what follows fits from there; `next` has the same of the part behind. */
+function endsOfText(text: string, path: string, next: Int32Array): Int32Array<ArrayBuffer> {
+  const ends = new Int32Array(path.length + 1).fill(-1);
+  for (let start = path.indexOf(text); start !== -1; start = path.indexOf(text, start + 1)) {
+    const end = start + text.length;
+    if (next[end] !== -1) ends[start] = end;
+  }
+  return ends;
+}
+
+/** By where a value begins: the last place where it can end. */
+function endsOfVariable({ spansSlashes }: Variable, path: string, next: Int32Array): Int32Array<ArrayBuffer> {
+  const ends = new Int32Array(path.length + 1).fill(-1);
+  let last = -1;
+  for (let start = path.length - 1; start >= 0; start--) {
+    const isStop = !spansSlashes && STOPS.includes(path[start]!);
+    if (isStop) last = -1;
+    else if (last === -1 && next[start + 1] !== -1) last = start + 1;
+    ends[start] = last;
+  }
+  return ends;
+}
+
+function toVariable(expression: string, template: string): Variable {
+  const parts = /^\{(\+?)(\w+)\}$/.exec(expression);
+  if (parts === null) {
+    throw new TypeError(`Cannot use the URI template "${template}": "${expression}" is not supported`);
+  }
+  return { name: parts[2]!, spansSlashes: parts[1] === "+" };
 }
 
 function splitOnce(text: string, separator: string): [string, string] {
@@ -60,8 +117,4 @@ function decode(text: string): string {
   } catch {
     return text; // A lone percent sign: taken as it is.
   }
-}
-
-function escapeRegExp(text: string): string {
-  return text.replaceAll(/[.*+?^${}()|[\]\\/-]/g, "\\$&");
 }
