@@ -2,10 +2,11 @@
 
 import type { Command } from "./command.ts";
 import { CALL } from "./commands/call.ts";
+import { DOCTOR } from "./commands/doctor.ts";
 import { LIST } from "./commands/list.ts";
 import { LISTEN } from "./commands/listen.ts";
 import { PROMPT } from "./commands/prompt.ts";
 import { READ } from "./commands/read.ts";
 
 /** All commands. */
-export const COMMANDS: readonly Command[] = [LIST, CALL, READ, PROMPT, LISTEN];
+export const COMMANDS: readonly Command[] = [LIST, CALL, READ, PROMPT, LISTEN, DOCTOR];

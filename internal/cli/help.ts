@@ -33,7 +33,8 @@ export const SERVER_OPTIONS: OptionSpecs = {
 /** All options of a command. */
 export function optionsOf(command: Command): OptionSpecs {
   const added = { none: {}, command: COMMAND_OPTIONS, one: SERVER_OPTIONS }[command.server];
-  return { ...command.options, ...added, ...COMMON_OPTIONS };
+  // The order is that of help; a command's own form of an option wins.
+  return { ...command.options, ...added, ...COMMON_OPTIONS, ...command.options };
 }
 
 /** What the program can do. */

@@ -142,7 +142,10 @@ export class Conversation {
   /** Waits for the answer; undefined when none came within the bound or the process has ended. */
   async answer(asked: Asked, limitMs: number = this.boundMs): Promise<RawLine | undefined> {
     await this.process.until(() => this.found(asked) !== undefined || !this.process.lives, limitMs);
-    return this.found(asked);
+    const found = this.found(asked);
+    // A process that has closed its output is about to end, and how is what is told next.
+    if (found === undefined && this.process.outputEnded) await this.process.exitedWithin(EXIT_MS);
+    return found;
   }
 
   /** Waits for the answer or for two fences behind it: enough where silence is no fault. */
@@ -161,11 +164,7 @@ export class Conversation {
     const before = this.sent.at(-1);
     const asked = this.sendFence();
     const answer = await this.answer(asked, limitMs);
-    if (answer === undefined) {
-      // A process that has closed its output is about to end.
-      if (this.process.outputEnded) await this.process.exitedWithin(EXIT_MS);
-      throw this.ended(before, limitMs);
-    }
+    if (answer === undefined) throw this.ended(before, limitMs);
     if (this.#spoken.modern && answer.kind !== "result") {
       throw new EraChanged(this.evidence({ sent: before, line: answer }));
     }

@@ -33,7 +33,14 @@ export interface Examined {
   readonly startedAt: Date;
 }
 
-/** What is left out without a word: what a check of another era would be about. */
+/** What is told while it runs, and what ends it. */
+export interface ExaminationHooks {
+  readonly onOutcome?: (outcome: Outcome) => void;
+  /** Ends the run: its processes are ended, and the rest is left out. */
+  readonly interrupted?: AbortSignal;
+}
+
+/** What several checks look at, by its name. */
 type Round = Map<string, Promise<unknown>>;
 
 /** Runs the checks of a table against a server. */
@@ -45,12 +52,20 @@ export class Examination {
   readonly #outcomes: Outcome[] = [];
   /** What several checks look at, when they are asked and when they are asked again. */
   readonly #rounds: readonly [Round, Round] = [new Map(), new Map()];
+  readonly #onOutcome: (outcome: Outcome) => void;
+  readonly #interrupted: AbortSignal | undefined;
   #done = 0;
   #planned = 1;
 
-  constructor(options: DoctorOptions, table: readonly Check[]) {
+  constructor(
+    options: DoctorOptions,
+    table: readonly Check[],
+    { onOutcome, interrupted }: ExaminationHooks = {},
+  ) {
     this.#options = options;
     this.#table = table;
+    this.#onOutcome = onOutcome ?? (() => {});
+    this.#interrupted = interrupted;
     this.#starter = new Starter(options, this.#facts);
   }
 
@@ -60,6 +75,15 @@ export class Examination {
    * @throws {ProcessError} If the server cannot be started at all.
    */
   async run(): Promise<Examined> {
+    try {
+      return await this.#examine();
+    } catch (error) {
+      for (const talk of this.#starter.talks) await talk.close({ graceMs: 0 });
+      throw error;
+    }
+  }
+
+  async #examine(): Promise<Examined> {
     const startedAt = new Date();
     const began = performance.now();
     const words = await this.#findEras();
@@ -273,7 +297,12 @@ export class Examination {
       );
     } catch (second) {
       if (second instanceof Ended) {
-        return { verdict: ENDED[check.level], summary: second.message, evidence: [second.evidence] };
+        return {
+          verdict: ENDED[check.level],
+          summary: second.message,
+          evidence: [second.evidence],
+          ended: true,
+        };
       }
       return await this.#blame(check, second, again);
     }
@@ -321,6 +350,7 @@ export class Examination {
   }
 
   #tell({ id }: Check): void {
+    this.#interrupted?.throwIfAborted();
     this.#options.onProgress({ id, done: this.#done++, of: this.#planned });
   }
 
@@ -338,7 +368,9 @@ export class Examination {
   }
 
   #say(check: Check, era: Era, finding: Finding, ms: number, confirmed: boolean | undefined): void {
-    this.#outcomes.push(outcomeOf(check, era, finding, ms, confirmed));
+    const outcome = outcomeOf(check, era, finding, ms, confirmed);
+    this.#outcomes.push(outcome);
+    this.#onOutcome(outcome);
     this.#options.onProgress({ id: check.id, done: this.#done, of: this.#planned, finding });
   }
 }
@@ -356,6 +388,5 @@ function outcomeOf(
   confirmed: boolean | undefined,
 ): Outcome {
   const level = era === undefined ? check.level : check.levelIn?.(era) ?? check.level;
-  const most = finding.verdict === ENDED[check.level] ? finding.verdict : check.most;
-  return { check, era, level, finding: bounded(finding, level, most), ms, confirmed };
+  return { check, era, level, finding: bounded(finding, level, check.most), ms, confirmed };
 }

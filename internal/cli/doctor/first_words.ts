@@ -45,7 +45,9 @@ export async function sayFirst(starter: Starter, era: Era, knownMs?: number): Pr
   const firstMs = knownMs === undefined ? AGAIN_MS * patience : starter.bound(PROBE_MS);
   await quiet(talk, isOver, firstMs, ALL_MS * patience);
   let second: RawLine | undefined;
-  if (!isOver() && knownMs === undefined) {
+  // What has come in another framing will not come in this one.
+  const isMisframed = diagnose(talk.lines.map(({ bytes }) => bytes), process.rest) !== undefined;
+  if (!isOver() && knownMs === undefined && !isMisframed) {
     sendFirst(talk, era, 2);
     const again = () => talk.lines.find((line) => answersFirst(line, 2));
     await quiet(talk, () => isOver() || again() !== undefined, SILENCE_MS * patience, ALL_MS * patience);
@@ -128,7 +130,9 @@ function whyNone(talk: Conversation, over: boolean): Finding {
     waitedMs: over ? undefined : Math.round(process.now()),
   };
   const look = diagnose(talk.lines.map(({ bytes }) => bytes), process.rest);
-  if (look !== undefined) return fail(`it answers, but not in this framing: ${look.what}`, evidence);
+  if (look !== undefined) {
+    return { ...fail(`it answers, but not in this framing: ${look.what}`, evidence), mend: look.mend };
+  }
   if (process.exit !== undefined) {
     return fail(`it ended before it answered (${describeExit(process.exit)})`, evidence);
   }

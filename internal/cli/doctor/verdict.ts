@@ -27,6 +27,10 @@ export interface Finding {
   readonly verdict: Verdict;
   readonly summary: string;
   readonly evidence: readonly Evidence[];
+  /** How to mend it, where what came tells more than the check can know. */
+  readonly mend?: string;
+  /** The stimulus has ended the server, which is worse than what the check is about. */
+  readonly ended?: boolean;
 }
 
 type Make = (summary: string, ...evidence: readonly Evidence[]) => Finding;
@@ -72,7 +76,7 @@ export const ENDED: Readonly<Record<Level, Verdict>> = { MUST: "fail", SHOULD: "
 
 /** What the level allows; `raised` for a check whose rule says more in its milder or sharper forms. */
 export function bounded(finding: Finding, level: Level, raised?: Verdict): Finding {
-  const most = raised ?? MOST[level];
+  const most = finding.ended === true ? ENDED[level] : raised ?? MOST[level];
   const rank = (verdict: Verdict) => ["note", "warn", "fail"].indexOf(verdict);
   return rank(finding.verdict) > rank(most) ? { ...finding, verdict: most } : finding;
 }

@@ -8,7 +8,7 @@ import { listMethod } from "../facts.ts";
 import { pauseFor, settles } from "../raw_process.ts";
 import { showBytes } from "../shown.ts";
 import { chooseTool, noteCall } from "../tool_choice.ts";
-import { fail, type Finding, note, pass, skip, unknown, warn } from "../verdict.ts";
+import { type Finding, note, pass, skip, unknown, warn } from "../verdict.ts";
 import { OVERTAKING } from "./cancel.ts";
 import { requestText } from "./frames.ts";
 
@@ -40,7 +40,7 @@ export const LOAD: readonly Check[] = group("load", [
   {
     id: "LOAD-02",
     level: "ADVICE",
-    most: "fail",
+    most: "warn",
     eras: "any",
     how: "own",
     title: "answers that nobody reads do not fill the memory",
@@ -210,8 +210,6 @@ async function leaveUnread(trial: Trial): Promise<Finding> {
     if (!(error instanceof Ended)) throw error;
     return warn(`when it was read again: ${error.message}`, error.evidence);
   }
-  const torn = talk.lines.slice(from).find(({ kind }) => kind === "stray");
-  if (torn !== undefined) return fail("a torn line behind the first answer", talk.evidence({ line: torn }));
   const said = `${showBytes(Math.max(0, grown))} more with ${asked} answers of ${
     showBytes(one.length)
   } unread`;

@@ -44,6 +44,7 @@ export const START: readonly Check[] = group("start", [
       talk.era = trial.era;
       const waitMs = Math.max(1_000 * trial.options.patience, 1.5 * startMs(trial.facts));
       await process.until(() => process.firstByteAt !== undefined || !process.lives, waitMs);
+      if (process.outputEnded) await process.exitedWithin(500);
       const ended = process.exit;
       await trial.close(talk);
       const said = talk.lines.find(({ kind }) => kind !== "blank");

@@ -68,12 +68,14 @@ export const STDOUT: readonly Check[] = group("stdout", [
             ),
           ];
           const checks = [...new Set(found.map(({ line }) => line.check))];
-          return fail(
-            `${count(found, "line")} that ${found.length === 1 ? "is" : "are"} no message (${
-              listed(looks)
-            }), in ${listed(checks)}`,
-            ...found.slice(0, 3).map(lineEvidence),
-          );
+          const are = found.length === 1 ? "is" : "are";
+          return {
+            ...fail(
+              `${count(found, "line")} that ${are} no message (${listed(looks)}), in ${listed(checks)}`,
+              ...found.slice(0, 3).map(lineEvidence),
+            ),
+            mend: lookOf(found[0]!.line.bytes).mend,
+          };
         },
       ),
   },

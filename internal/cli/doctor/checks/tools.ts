@@ -163,12 +163,20 @@ export const TOOLS: readonly Check[] = group("tools", [
         (_key, value) => value === "@text" ? HARD_TEXT : value,
       ) as Members;
       const from = talk.lines.length;
-      const call = await callTool(talk, trial, { tool: {}, name: tool.name, args, why: "named by --tool" });
+      noteCall(trial, { ...tool, why: "named by --tool" });
+      const asked = talk.ask("tools/call", { name: tool.name, arguments: args });
+      const stray = () => talk.lines.slice(from).find(({ kind }) => kind === "stray");
+      await talk.process.until(
+        () => stray() !== undefined || talk.found(asked) !== undefined,
+        trial.bound(30_000),
+      );
       await talk.fence();
-      const stray = talk.lines.slice(from).find(({ kind }) => kind === "stray");
-      if (stray !== undefined) return fail("the answer is torn into lines", talk.evidence({ line: stray }));
-      if (call.line === undefined) return unknown(`${tool.name} has not answered`);
-      const text = blocksIn(resultOf(call.line)).find(({ type }) => type === "text")?.["text"];
+      if (stray() !== undefined) {
+        return fail("the answer is torn into lines", talk.evidence({ line: stray() }));
+      }
+      const line = talk.found(asked);
+      if (line === undefined) return unknown(`${tool.name} has not answered`);
+      const text = blocksIn(resultOf(line)).find(({ type }) => type === "text")?.["text"];
       const wanted = [HARD_TEXT, HARD_TEXT.replace("\ud83d", "\ufffd")];
       return wanted.some((each) => String(text).includes(each))
         ? pass("the text came back in one line")

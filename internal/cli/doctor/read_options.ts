@@ -1,0 +1,108 @@
+/** What the command line asks of a run. */
+
+import type { Options } from "../arguments.ts";
+import { UsageError } from "../command.ts";
+import { LEGACY_VERSIONS, MODERN_VERSION } from "./era.ts";
+import { DEFAULTS, type DoctorOptions, type NamedTool, type ToolPolicy } from "./options.ts";
+import { unknownPatterns } from "./selection.ts";
+import type { Strictness } from "./summary.ts";
+import { TABLE } from "./table.ts";
+
+const DEEP_STARTS = 90;
+
+/**
+ * Reads it, but for the server.
+ *
+ * @throws {UsageError} If an option means nothing.
+ */
+export function readDoctorOptions(
+  options: Options,
+): Omit<DoctorOptions, "launch" | "runtime" | "onProgress"> {
+  const deep = options.has("deep");
+  const explained = options.value("explain");
+  return {
+    ...DEFAULTS,
+    only: readPatterns("--only", explained === undefined ? options.values("only") : [explained]),
+    skip: readPatterns("--skip", options.values("skip")),
+    era: readEra(options.value("era")),
+    quick: options.has("quick"),
+    deep,
+    once: options.has("once"),
+    maxStarts: readNumber(options, "max-starts", deep ? DEEP_STARTS : DEFAULTS.maxStarts, 1),
+    patience: readNumber(options, "patience", DEFAULTS.patience, 0.01),
+    confirm: !options.has("no-confirm"),
+    policy: readPolicy(options),
+    tool: readTool(options, "tool", "args"),
+    slow: readTool(options, "slow"),
+    progress: readTool(options, "progress"),
+    ask: readTool(options, "ask"),
+    log: readTool(options, "log"),
+    crash: readTool(options, "crash"),
+    change: readTool(options, "change"),
+    prompts: !options.has("no-prompts"),
+    resources: !options.has("no-resources"),
+    showContent: options.has("show-content"),
+    lean: options.has("lean"),
+  };
+}
+
+/** What fails a run. */
+export function readStrictness(options: Options): Strictness {
+  if (!options.has("strict")) return "must";
+  return options.value("strict") === "advice" ? "advice" : "should";
+}
+
+function readPatterns(option: string, values: readonly string[]): string[] {
+  const patterns = values.flatMap((value) => value.split(",")).map((each) => each.trim()).filter((each) =>
+    each !== ""
+  );
+  const unknown = unknownPatterns(patterns, TABLE);
+  if (unknown.length > 0) {
+    throw new UsageError(
+      `Cannot use ${option} ${JSON.stringify(unknown[0])}: no check and no group has that name, see --list`,
+    );
+  }
+  return patterns;
+}
+
+function readEra(era: string | undefined): string | undefined {
+  const known = ["modern", "legacy", MODERN_VERSION, ...LEGACY_VERSIONS];
+  if (era === undefined || era === "auto") return undefined;
+  if (known.includes(era)) return era;
+  throw new UsageError(`Cannot use --era ${JSON.stringify(era)}: it is one of ${known.join(", ")}`);
+}
+
+function readNumber(options: Options, name: string, otherwise: number, least: number): number {
+  const text = options.value(name);
+  if (text === undefined) return otherwise;
+  const value = Number(text);
+  if (text.trim() !== "" && Number.isFinite(value) && value >= least) return value;
+  throw new UsageError(`Cannot use --${name} ${JSON.stringify(text)}: it is a number from ${least} on`);
+}
+
+function readPolicy(options: Options): ToolPolicy {
+  if (options.has("no-tools")) return "none";
+  if (options.has("all-tools")) return "all";
+  return options.has("read-only-tools") ? "read_only" : "harmless";
+}
+
+function readTool(options: Options, name: string, argsName = `${name}-args`): NamedTool | undefined {
+  const tool = options.value(name);
+  const text = options.value(argsName);
+  if (tool === undefined) {
+    if (text === undefined) return undefined;
+    throw new UsageError(`Cannot use --${argsName}: it needs --${name}`);
+  }
+  return { name: tool, args: readJSON(argsName, text ?? "{}") };
+}
+
+function readJSON(name: string, text: string): NamedTool["args"] {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new UsageError(`Cannot use --${name} ${JSON.stringify(text)}: it is no JSON`, { cause: error });
+  }
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as NamedTool["args"];
+  throw new UsageError(`Cannot use --${name} ${JSON.stringify(text)}: it is no JSON object`);
+}
