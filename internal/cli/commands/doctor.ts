@@ -22,9 +22,11 @@ export const DOCTOR: Command = {
   summary: "starts a server, and says rule by rule whether it keeps the rules of stdio",
   usage: "",
   notes: [
-    "It starts the server some dozens of times and talks to it by raw bytes. What the specification asks for gives a",
-    "failure, what it advises a warning, what real servers break on a note. No tool is called but one that says of itself",
-    "that it is read-only and closed-world, or that you name. The exit code is 1 if a MUST is broken.",
+    [
+      "It starts the server some dozens of times and talks to it by raw bytes. What the specification asks for gives a",
+      "failure, what it advises a warning, what real servers break on a note. No tool is called but one that says of",
+      "itself that it is read-only and closed-world, or that you name. The exit code is 1 if a MUST is broken.",
+    ].join("\n"),
   ],
   examples: [
     { line: "doctor -- node dist/server.js", what: "everything that can be seen without naming a tool" },

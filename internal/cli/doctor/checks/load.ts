@@ -104,6 +104,8 @@ export const LOAD: readonly Check[] = group("load", [
       await settles(sent, trial.bound(30_000));
       talk.process.keepsMessages = true;
       await talk.fence(trial.bound(30_000));
+      // What was said stands in its pipe for a while.
+      await trial.close(talk);
       const said = talk.process.stderr.bytes - before;
       return said > 10_000_000 ? note(`${showBytes(said)} of stderr`) : pass(`${showBytes(said)} of stderr`);
     },
