@@ -18,7 +18,8 @@ import {
 import { createLog, settle } from "./_client_peer.ts";
 import { stateOf } from "./helpers.ts";
 
-const GRACES = { shutdownGraceMs: 2_000, terminateGraceMs: 2_000 };
+/** Not alike, so that one taken for the other is seen. */
+const GRACES = { shutdownGraceMs: 2_000, terminateGraceMs: 1_000 };
 
 interface Case {
   readonly link: ProcessLink;
@@ -87,7 +88,7 @@ const LADDER: ReadonlyArray<
     "kill",
     { signal: "SIGKILL" },
     ["SIGTERM", "SIGKILL"],
-    4_000,
+    3_000,
   ],
   [
     "has closed its output and stays (S1-78)",
@@ -188,7 +189,7 @@ test("ProcessLink.end() gives up at its last limit what no signal reaches, and s
   process.isStuck = true;
   process.ignoresEndOfInput = true;
   const ended = link.end(GRACES);
-  await clock.advance(8_999);
+  await clock.advance(7_999);
   assert.equal(await stateOf(ended), "pending");
   await clock.advance(101);
   assert.deepEqual(await ended, { exit: null, step: "kill" });
@@ -208,7 +209,7 @@ test("ProcessLink.end() goes on when the system refuses to signal (P3, P5)", asy
     },
   });
   const ended = link.end(GRACES);
-  await clock.advance(3_000);
+  await clock.advance(2_500);
   process.exit({ code: 0 });
   assert.deepEqual(await ended, { exit: { code: 0 }, step: "term" });
   assert.deepEqual(log.of("warn"), ["[mcp_stdio] the server could not be signalled"]);
@@ -387,7 +388,9 @@ test("ProcessLink.end() waits a moment for last words that come late, and no lon
       processGroup: true,
     });
     const settings = { processGroup: true, runtime, clock, onChildOnly: () => {}, onRefused: () => {} };
+    let isCancelled = false;
     const late = new ReadableStream<Uint8Array>({
+      cancel: () => void (isCancelled = true),
       start: (controller) =>
         void clock.setTimeout(() => {
           controller.enqueue(new TextEncoder().encode("the reason\n"));
@@ -412,5 +415,7 @@ test("ProcessLink.end() waits a moment for last words that come late, and no lon
     await clock.advance(100);
     assert.equal((await ended).step, "eof");
     assert.equal(link.stderrTail, lateMs < 100 ? "the reason\n" : "");
+    // What somebody else still holds open must not keep this process alive.
+    assert.equal(isCancelled, lateMs > 100);
   }
 });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { StderrDrain } from "../internal/process/stderr_drain.ts";
+import { heldBytes, nextTurn } from "./helpers.ts";
 
 function drain(receivers: ConstructorParameters<typeof StderrDrain>[1] = {}): {
   write: (chunk: string | Uint8Array) => void;
@@ -24,6 +25,21 @@ test("StderrDrain keeps the last 64 KiB, and reads on whatever comes (P2, B60, B
   await stderr.ended;
   assert.equal(stderr.tail.length, 65_536);
   assert.ok(stderr.tail.endsWith("      999\r"));
+});
+
+test("StderrDrain holds no more than it needs for the tail, however much is written (P2)", async () => {
+  const { write, end, stderr } = drain();
+  const text = `${"x".repeat(1_023)}\n`.repeat(64);
+  const before = await heldBytes();
+  for (let n = 0; n < 200; n++) {
+    write(text);
+    await nextTurn();
+  }
+  const held = await heldBytes() - before;
+  assert.ok(held < 2 * 1_048_576, `${held} of 12.5 MiB are held`);
+  end();
+  await stderr.ended;
+  assert.equal(stderr.tail, text);
 });
 
 test("StderrDrain hands on lines, long ones in pieces of 8 KiB, and text that is no UTF-8 replaced (P2, B61)", async () => {

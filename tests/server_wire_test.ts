@@ -112,6 +112,18 @@ for (const [kind, locale] of [["LANG=C", "C"], ["no locale", ""], ["one that is 
   });
 }
 
+test("A request that comes in several reads is one request (F3)", SLOW, async (t) => {
+  const server = startLife(t);
+  const line = `${JSON.stringify(call(1, "pid"))}\n`;
+  // Not at once, so that each piece is a read of its own. If a busy machine joins two of them, that is as good.
+  for (let at = 0; at < line.length; at += 40) {
+    server.write(line.slice(at, at + 40));
+    await pause(100);
+  }
+  assert.equal(textOf(await server.response(1)), String(server.pid));
+  assert.deepEqual(server.transcript.responsesTo(null), []);
+});
+
 test("A cut-off frame harms nothing but itself (V5, B07)", SLOW, async (t) => {
   const server = startLife(t);
   server.write(JSON.stringify(call(1, "pid")).slice(0, 40));

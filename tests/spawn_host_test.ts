@@ -111,6 +111,17 @@ test(
   },
 );
 
+test(
+  "A host that closes ends, although a stranger holds the stderr of its server open (P3)",
+  SLOW,
+  async (t) => {
+    const script = new Script(t, [{ helper: "out", holds: "stderr" }]);
+    const { host } = await startHost(t, "closes", { stderr: "capture" }, [script]);
+    assert.deepEqual(await host.exited, { code: 0 });
+    assert.ok(isRunning(script.of("helper")[0]!.pid!));
+  },
+);
+
 test("A host ends soon although its servers are stubborn (P9, B98)", SLOW, async (t) => {
   const { host } = await startHost(t, "returns");
   const tookMs = await timeOf(() => host.exited);

@@ -324,6 +324,18 @@ test("Outgoing.withdraw() makes room", async () => {
   assert.equal(await stateOf(drained), "fulfilled");
 });
 
+test("Outgoing.withdraw() makes room while a write is stuck, and whoever waits for it goes on", async () => {
+  const { buffer } = setUp({ highWaterBytes: 10 });
+  buffer.enqueue("stuck");
+  await nextTurn();
+  const frame = buffer.enqueue("0123456789");
+  assert.equal(buffer.full, true);
+  const drained = buffer.drained();
+  assert.equal(await stateOf(drained), "pending");
+  frame.withdraw();
+  assert.equal(await stateOf(drained), "fulfilled");
+});
+
 test(
   "Outgoing.withdraw() lets go of the frame's content while a write is stuck",
   { timeout: 60_000 },

@@ -10,6 +10,7 @@ import {
   delay,
   ENV,
   fixture,
+  name,
   readUntil,
   rssMebibytes,
   runtime,
@@ -153,6 +154,30 @@ test("ChildHandle.stdin rejects with EPIPE when the child is dying", SLOW, async
     assert.equal(outcome, "EPIPE");
     await child.exited;
   }));
+});
+
+test("ChildHandle.stdin rejects a write in the middle of which the child ends, though Bun takes the bytes", {
+  skip: name === "bun" ? false : "the other runtimes report it themselves",
+}, async (t) => {
+  // When exactly that happens is for the system to say, so the child is made up.
+  const { Bun } = globalThis as unknown as { Bun: { spawn: unknown } };
+  const { spawn } = Bun;
+  t.after(() => void (Bun.spawn = spawn));
+  const child = {
+    ...{ pid: 1, exitCode: null as number | null, signalCode: null, exited: new Promise(() => {}) },
+    ...{ stdout: new ReadableStream(), stderr: null, kill() {}, unref() {} },
+    stdin: {
+      write(bytes: Uint8Array) {
+        child.exitCode = 0;
+        return bytes.length;
+      },
+      flush() {},
+      end() {},
+    },
+  };
+  Bun.spawn = () => child;
+  const { stdin } = await runtime.spawn(command("made-up", []));
+  await assert.rejects(stdin.getWriter().write(new Uint8Array(1)), { code: "EPIPE" });
 });
 
 test("ChildHandle.stdin and stdout carry 10 MiB both ways unchanged", SLOW, async (t) => {

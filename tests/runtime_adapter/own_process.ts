@@ -224,6 +224,24 @@ if (name === "deno") {
   });
 
   test(
+    "spawn() finds a command that Deno may run by an empty entry of PATH, which is here",
+    SLOW,
+    async (t) => {
+      const folder = mkdtempSync(join(tmpdir(), "own-command-"));
+      t.after(() => rmSync(folder, { recursive: true }));
+      writeFileSync(join(folder, "own-command"), "#!/bin/sh\nexec /bin/sleep 60\n", { mode: 0o755 });
+      const flags = ["--no-prompt", "--allow-run=./own-command"];
+      const host = await startCommand(
+        t,
+        program("host_limited.ts", ["path=/no/such/folder:", "own-command"], flags),
+        { ...PIPED, cwd: folder },
+      );
+      const { outcome, exit } = JSON.parse(await textOf(host.stderr));
+      assert.deepEqual([outcome, exit], ["child_only", { signal: "SIGTERM" }]);
+    },
+  );
+
+  test(
     "spawn() tells a missing cwd and a missing command apart without permission to read",
     SLOW,
     async (t) => {

@@ -94,6 +94,20 @@ for (const exclusive of [false, true]) {
     assert.equal((await reader.read()).done, true);
   });
 
+  test(`${how} gives chunks that stay as they are when others come`, SLOW, async (t) => {
+    const child = await start(t, "own_keeps_chunks.ts", [], PIPED);
+    const writer = child.stdin.getWriter();
+    const pieces = ["the first piece, ", "another, ", "x".repeat(60_000), "the last"];
+    for (const piece of pieces) {
+      await writer.write(new TextEncoder().encode(piece));
+      // Each is read by itself, however many reads that takes.
+      for (let read = 0; read < piece.length;) read += Number(await readUntil(child.stderr, "\n"));
+    }
+    await writer.close();
+    assert.equal(await textOf(child.stdout), pieces.join(""));
+    assert.deepEqual(await child.exited, { code: 0 });
+  });
+
   test(`${how} makes a write wait for its reader`, SLOW, async (t) => {
     for (const script of [`"$@"`, `{ "$@" | { read line <&3; cat; }; }`]) {
       const child = await startCommand(t, [

@@ -74,6 +74,18 @@ for (const way of ["the pipes of this runtime", "true pipes"]) {
 }
 
 test(
+  "openStdio({ exclusive: true }) frees no descriptor while a file is being opened, which could get it (V14)",
+  {
+    ...SLOW,
+    skip: name === "node" && process.platform === "linux" ? false : "only Node opens the pipe anew",
+  },
+  async (t) => {
+    const { stderr } = await runWire(t, "true pipes", "ignore", "opening");
+    assert.match(stderr, /exclusive: false\n$/);
+  },
+);
+
+test(
   "openStdio({ exclusive: true }) gives a child that inherits stdin its end, and no request (V14, B40)",
   { ...SLOW, skip: name === "bun" ? false : "only Bun can duplicate a descriptor: see the README" },
   async (t) => {
@@ -119,8 +131,9 @@ async function runWire(
   t: TestContext,
   way: string,
   childStdin: string,
+  mode = "",
 ): Promise<{ stdout: string; stderr: string }> {
-  const own = program("own_wire.ts", [childStdin]);
+  const own = program("own_wire.ts", [childStdin, mode]);
   const shell = way === "true pipes" ? ["sh", "-c", PIPES, "sh"] : [];
   const child = await startCommand(t, [...shell, ...own], { stderr: "pipe" });
   const sent = send(child.stdin, "for the server\n");

@@ -52,10 +52,10 @@ export class DenoProcessEndWatch implements Copy {
   }
 
   #listen(): void {
-    this.#listenToEvent("unload", () => this.run());
+    this.#listenToEvent("unload", () => this.#runLast());
     for (const type of ["error", "unhandledrejection"] as const) {
       this.#listenToEvent(type, (event) => {
-        if (!this.#errors.catches(type, event)) this.run();
+        if (!this.#errors.catches(type, event)) this.#runLast();
       });
     }
     copies().add(this);
@@ -81,6 +81,12 @@ export class DenoProcessEndWatch implements Copy {
   /** Stops listening to it. */
   pause(signal: Signal): void {
     this.#unlisten.get(signal)?.();
+  }
+
+  /** Calls back, and lets stderr have what the callbacks say, which is told too late to be waited for in the usual way. */
+  #runLast(): void {
+    this.run();
+    writeLastToStderr();
   }
 
   /** Calls back. */

@@ -150,4 +150,12 @@ export const ROWS: readonly Mutation[] = [
     tests: ["message_encoder_test.ts"],
     breaks: "a thrown value that has no text ends the process",
   },
+  {
+    id: "F8",
+    file: "internal/framing/write_buffer.ts",
+    find: "this.#compact();\n    this.#release();",
+    replace: "this.#compact();",
+    tests: ["write_buffer_test.ts"],
+    breaks: "who waits for room behind a stuck write waits on, although all of it was withdrawn",
+  },
 ];
