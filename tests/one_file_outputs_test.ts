@@ -4,7 +4,13 @@ import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { z } from "zod";
 import type { Params } from "../messages.ts";
-import type { PromptOutput, ResourceOutput, ToolDefinition, ToolOutput } from "../schema.ts";
+import type {
+  PromptOutput,
+  ResourceOutput,
+  StandardSchemaV1,
+  ToolDefinition,
+  ToolOutput,
+} from "../schema.ts";
 import type { ServerOptions } from "../server.ts";
 import { call, initialize, legacy, type Message, modern, SLOW, start, textOf } from "./server_helpers.ts";
 
@@ -182,11 +188,12 @@ test("A transformation that throws is a problem of the arguments, which the mode
     if (Number.isNaN(Date.parse(value))) throw new Error("no date");
     return value;
   });
-  const later = z.object({ when: z.string().refine(() => Promise.reject(new Error("not now"))) });
+  const validate = () => Promise.reject(new Error("not now"));
+  const later: StandardSchemaV1 = { "~standard": { version: 1, vendor: "tester", validate } };
   const session = start(t, {
     tools: {
       now: { inputSchema: z.object({ when }), call: () => "" },
-      later: { inputSchema: later, call: () => "" },
+      later: { inputSchema: later, inputJsonSchema: { type: "object" }, call: () => "" },
     },
   });
   session.send(call(1, "now", { when: "x" }), call(2, "later", { when: "x" }));
