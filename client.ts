@@ -143,7 +143,8 @@ export class Client {
     const { command, args, cwd, env } = start.launch;
     const line = formatCommandLine({ command, args, cwd, env }, { os: runtime.os, maxLength: 1_000 });
     const settings = resolveSettings(options, { command, args, cwd, line });
-    return await Client.#start(settings, () => startServer(start), options);
+    const { logger, clock } = settings;
+    return await Client.#start(settings, () => startServer({ ...start, logger, clock }), options);
   }
 
   /** Where the client is in its life. */

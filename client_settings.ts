@@ -19,7 +19,7 @@ import {
   withoutUndefined,
 } from "./internal/options.ts";
 import type { StartSettings } from "./internal/process/start_server.ts";
-import { toSafeLogger } from "./internal/safe_logger.ts";
+import { type Facts, toSafeLogger } from "./internal/safe_logger.ts";
 import type { ConnectionSettings } from "./internal/stream_connection.ts";
 import { VERSION } from "./internal/version.ts";
 import { stderrLogger } from "./logger.ts";
@@ -73,7 +73,7 @@ export function resolveSettings(
     onNotification,
     onStrayOutput,
     inputHandlers,
-    ...resolveSurroundings(options),
+    ...resolveSurroundings(options, () => command && { server: command.line }),
     canRelaunch: command !== undefined,
     command,
   };
@@ -122,7 +122,10 @@ export function resolveConnection({ limits = {} }: ClientOptions): ConnectionSet
 }
 
 /** How a server is started, and what is done with its stderr. */
-export function resolveLaunch(options: SpawnOptions, runtime: RuntimeAdapter): StartSettings {
+export function resolveLaunch(
+  options: SpawnOptions,
+  runtime: RuntimeAdapter,
+): Omit<StartSettings, "logger" | "clock"> {
   const { command, args = [], cwd, env = {}, inheritEnv = "safe", passEnv = [], processGroup = true } =
     options;
   const { stderr = "inherit", keepAlive = true } = options;
@@ -145,15 +148,15 @@ export function resolveLaunch(options: SpawnOptions, runtime: RuntimeAdapter): S
     },
     connection: resolveConnection(options),
     runtime,
-    ...resolveSurroundings(options),
   };
 }
 
-/** Whom the client tells, and whose time it goes by. */
+/** Whom the client tells, and whose time it goes by. `facts` stand beside each warning. */
 export function resolveSurroundings(
   { logger = stderrLogger, clock = systemClock }: ClientOptions,
+  facts?: () => Facts | undefined,
 ): Pick<ClientSettings, "logger" | "clock"> {
-  return { logger: toSafeLogger(logger), clock };
+  return { logger: toSafeLogger(logger, clock, facts), clock };
 }
 
 /** A client that answers a kind of question can be asked it. */

@@ -17,6 +17,7 @@
  */
 
 import { writeStderrLine } from "./internal/stderr_line.ts";
+import { textOfThrown } from "./internal/thrown.ts";
 
 /**
  * Anything that takes log lines. The method syntax is on purpose: so `console`, the loggers of `@std/log`,
@@ -51,15 +52,28 @@ export const stderrLogger: Logger = {
   },
 };
 
+/** A longer line is cut: an error's text may be of any length. */
+const MAX_LINE_LENGTH = 16_384;
+
 function writeLine(level: string, message: string, details: readonly unknown[]): void {
   const facts = details.map((detail) => ` ${toText(detail)}`).join("");
-  writeStderrLine(`${level}: ${message}${facts}`.replaceAll(/[\r\n]+/g, " "));
+  const line = `${level}: ${message}${facts}`.slice(0, MAX_LINE_LENGTH);
+  writeStderrLine(line.replaceAll(/[\r\n]+/g, " "));
 }
 
 function toText(detail: unknown): string {
-  if (detail instanceof Error) return detail.stack ?? String(detail);
-  if (typeof detail !== "object" || detail === null) return String(detail);
-  return Object.entries(detail)
-    .map(([key, value]) => `${key}=${value instanceof Error ? value.stack ?? value : String(value)}`)
-    .join(" ");
+  try {
+    if (typeof detail !== "object" || detail === null || detail instanceof Error) return valueText(detail);
+    return Object.entries(detail).map(([key, value]) => `${key}=${valueText(value)}`).join(" ");
+  } catch {
+    return "details that cannot be read";
+  }
+}
+
+function valueText(value: unknown): string {
+  try {
+    return String(value instanceof Error ? value.stack ?? value : value);
+  } catch {
+    return textOfThrown(value);
+  }
 }

@@ -45,6 +45,8 @@ import { ProcessWire, type ProcessWireSettings } from "./internal/sdk/process_wi
 import { ServerWire } from "./internal/sdk/server_wire.ts";
 import { TransportLife } from "./internal/sdk/transport_life.ts";
 import type { BasicServerSettings } from "./internal/server/settings.ts";
+import { formatCommandLine } from "./internal/command_line.ts";
+import type { Facts } from "./internal/safe_logger.ts";
 import { StreamConnection } from "./internal/stream_connection.ts";
 import type { JSONRPCMessage, RequestId } from "./messages.ts";
 import type { ByteStreams, ExitStatus } from "./runtime.ts";
@@ -188,7 +190,10 @@ export class StdioClientTransport {
   readonly stderr: null = null;
   readonly #options: StdioClientTransportOptions;
   readonly #graces: ProcessWireSettings["graces"];
+  readonly #surroundings: ReturnType<typeof resolveSurroundings>;
   readonly #life: TransportLife<ProcessWire>;
+  /** What stands beside each warning: which server it is about, once that is started. */
+  #facts: () => Facts | undefined = () => undefined;
 
   /**
    * Makes one. The server is started by {@linkcode StdioClientTransport.start}.
@@ -199,7 +204,8 @@ export class StdioClientTransport {
     this.#options = options;
     resolveConnection(options);
     this.#graces = resolveGraces(options);
-    this.#life = new TransportLife("StdioClientTransport", this, resolveSurroundings(options).logger);
+    this.#surroundings = resolveSurroundings(options, () => this.#facts());
+    this.#life = new TransportLife("StdioClientTransport", this, this.#surroundings.logger);
   }
 
   /** The id of the server's process; null while there is none. */
@@ -227,7 +233,9 @@ export class StdioClientTransport {
     const { signal } = this.#options;
     const wire = await this.#life.start(() => this.#options.runtime ?? detectRuntime(), (runtime) => {
       signal?.throwIfAborted();
-      const start = resolveLaunch(this.#options, runtime);
+      const start = { ...resolveLaunch(this.#options, runtime), ...this.#surroundings };
+      const line = { os: runtime.os, maxLength: 1_000 };
+      this.#facts = () => ({ server: formatCommandLine(start.launch, line) });
       return new ProcessWire({ start, graces: this.#graces, signal }, this.#life);
     });
     await wire.started();

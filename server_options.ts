@@ -202,18 +202,17 @@ export type SdkServeOptions =
  * @throws {RangeError} If a limit or a duration cannot be used.
  */
 export function resolveBasics(
-  { legacy = "serve", limits = {}, drainTimeoutMs = SERVER_DEFAULTS.drainTimeoutMs, logger, clock }: Pick<
-    ServerOptions,
-    "legacy" | "limits" | "drainTimeoutMs" | "logger" | "clock"
-  >,
+  options: Pick<ServerOptions, "legacy" | "limits" | "drainTimeoutMs" | "logger" | "clock">,
 ): BasicServerSettings {
+  const { legacy = "serve", limits = {}, drainTimeoutMs = SERVER_DEFAULTS.drainTimeoutMs } = options;
+  const { logger = stderrLogger, clock = systemClock } = options;
   checkDuration("drainTimeoutMs", drainTimeoutMs);
   return {
     limits: resolveLimits(limits),
     servesLegacy: legacy === "serve",
     drainTimeoutMs,
-    logger: toSafeLogger(logger ?? stderrLogger),
-    clock: clock ?? systemClock,
+    logger: toSafeLogger(logger, clock),
+    clock,
   };
 }
 

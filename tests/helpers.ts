@@ -133,6 +133,11 @@ export async function collect<T>(readable: ReadableStream<T>): Promise<T[]> {
   return values;
 }
 
+/** How many events the lines of a log tell of: one each, or as many as the line says that there were more. */
+export function countTold(lines: readonly string[]): number {
+  return lines.reduce((sum, line) => sum + Number(/ \(and (\d+) more\)$/.exec(line)?.[1] ?? 1), 0);
+}
+
 /** Lets all microtasks, and the timers and I/O that are due, happen. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 0));

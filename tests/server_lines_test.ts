@@ -7,7 +7,7 @@ import process from "node:process";
 import { test } from "node:test";
 import type { Params, RequestId } from "../messages.ts";
 import { type RequestContext, Server } from "../server.ts";
-import { bytesOf } from "./helpers.ts";
+import { bytesOf, countTold } from "./helpers.ts";
 import { serveInMemory } from "./sdk_transport_helpers.ts";
 import { call, cancel, Gate, legacy, modern, start, textOf } from "./server_helpers.ts";
 
@@ -34,7 +34,8 @@ test("Server answers a line of bad UTF-8 or bad JSON once, with -32700 and id nu
     assert.equal(errors[index]!.id, null);
     assert.equal(errors[index]!.error!.code, -32700);
   }
-  assert.equal(session.log.texts("warn").length, cases.length);
+  await session.clock.advance(1_000);
+  assert.equal(countTold(session.log.texts("warn")), cases.length);
 });
 
 test("Server answers JSON that is no request with -32600 and the id, if there is one (V5, B19)", async (t) => {
@@ -82,7 +83,8 @@ test("Server never answers responses, error responses, or lines that were meant 
   );
   assert.equal(textOf(await session.response(6)), "hello");
   assert.equal(session.transcript.messages.length, 1);
-  assert.equal(session.log.texts("warn").length, 7);
+  await session.clock.advance(1_000);
+  assert.equal(countTold(session.log.texts("warn")), 7);
 });
 
 test("Server answers no notification, however malformed, and takes params of null (V5, XC2)", async (t) => {
@@ -106,7 +108,8 @@ test("Server answers no notification, however malformed, and takes params of nul
   );
   assert.deepEqual((await session.response(1)).result, {});
   assert.equal(session.transcript.messages.length, 1);
-  assert.equal(session.log.texts("warn").length, bad.length);
+  await session.clock.advance(1_000);
+  assert.equal(countTold(session.log.texts("warn")), bad.length);
   assert.deepEqual(heard, ["notifications/one"]);
 });
 
@@ -161,8 +164,9 @@ test("Server lets a line over limits.maxLineBytes reach no handler, and answers 
   assert.deepEqual((await session.response(2)).error, tooLong);
   assert.deepEqual((await session.response("after")).error, tooLong);
   assert.equal(session.transcript.messages.length, 4);
+  await session.clock.advance(1_000);
   const warnings = session.log.texts("warn");
-  assert.equal(warnings.length, 5);
+  assert.equal(countTold(warnings), 5);
   assert.ok(warnings.every((text) => text.includes("1000")), warnings[0]);
 });
 

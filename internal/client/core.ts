@@ -16,6 +16,7 @@ import {
   type Result,
   type SubscriptionFilter,
 } from "../../messages.ts";
+import { flushLogger } from "../safe_logger.ts";
 import { Call, type CallSettings } from "./call.ts";
 import { CallTable, cancellation } from "./call_table.ts";
 import { type Loss, toClosedError } from "./exit_words.ts";
@@ -176,6 +177,7 @@ export class ClientCore implements RouterPort, SenderPort, SupervisorPort, LinkR
     this.#overCause ??= cause;
     this.#failAll(this.#closedBy === undefined ? "lost" : "local");
     this.#table.clear();
+    flushLogger(this.#settings.logger);
   }
 
   // What the reader of a link and the router hand on.

@@ -13,6 +13,7 @@ import {
   type RequestId,
 } from "../../messages.ts";
 import { settlesWithin } from "../clock.ts";
+import { flushLogger } from "../safe_logger.ts";
 import { spokenVersions } from "../era.ts";
 import { PUBLICATIONS } from "../publications.ts";
 import { isModern, readEnvelope, readMeta } from "../server/envelope.ts";
@@ -70,6 +71,7 @@ export class SdkSession implements WirePort {
   async run(): Promise<ServerEnd> {
     const end = await this.#wire.run();
     await settlesWithin(this.#settings.clock, this.#instances.close(), this.#settings.drainTimeoutMs);
+    flushLogger(this.#settings.logger);
     return end;
   }
 

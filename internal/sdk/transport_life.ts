@@ -1,5 +1,6 @@
 import type { Logger } from "../../logger.ts";
 import type { JSONRPCMessage, RequestId } from "../../messages.ts";
+import { flushLogger } from "../safe_logger.ts";
 import { isThenable } from "../thenable.ts";
 import { cannotStart, closed, notStarted } from "./transport_errors.ts";
 
@@ -92,6 +93,7 @@ export class TransportLife<Wire extends TransportWire> {
     if (this.#isStopped) return;
     this.#state = { phase: "stopped", wire: this.wire };
     this.#tell("onclose", () => this.#callbacks.onclose?.());
+    flushLogger(this.#logger);
   }
 
   draining(): void {}

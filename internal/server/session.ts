@@ -21,6 +21,7 @@ import { LegacyPeer } from "./legacy_peer.ts";
 import { MessageReader, type MessageReaderPort } from "./message_reader.ts";
 import { MethodTable } from "./method_table.ts";
 import { Outbox } from "./outbox.ts";
+import { flushLogger } from "../safe_logger.ts";
 import { isThenable } from "../thenable.ts";
 import { isHurried, type ServerEnd } from "./server_end.ts";
 import type { ServerSettings } from "./settings.ts";
@@ -86,6 +87,7 @@ export class Session implements MessageReaderPort {
     this.stop(error === undefined ? { reason: "eof" } : { reason: "input_failed", error });
     await this.#drain(this.#end!);
     this.#closed.resolve();
+    flushLogger(this.#settings.logger);
     return this.#end!;
   }
 
