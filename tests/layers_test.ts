@@ -17,7 +17,7 @@ const RUNTIME_NAMES = /\b(?:Deno|Bun)\.|from "node:|import\("node:|globalThis\.(
 /** What the command line may name beyond that: a reader of arguments that is the same on all of them. */
 const ARGUMENTS_IMPORT = 'import { parseArgs } from "node:util";';
 /** The parts of the command line that judge or write down bytes, with nothing of ours between them and a server. */
-const RAW_COMMANDS = /^internal\/cli\/(doctor|record|replay)\//;
+const RAW_COMMANDS = /^internal\/cli\/(doctor|record|recording|replay)\//;
 
 const files = listSources();
 

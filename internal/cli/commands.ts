@@ -7,6 +7,7 @@ import { LIST } from "./commands/list.ts";
 import { LISTEN } from "./commands/listen.ts";
 import { PROMPT } from "./commands/prompt.ts";
 import { READ } from "./commands/read.ts";
+import { RECORD } from "./commands/record.ts";
 
 /** All commands. */
-export const COMMANDS: readonly Command[] = [LIST, CALL, READ, PROMPT, LISTEN, DOCTOR];
+export const COMMANDS: readonly Command[] = [LIST, CALL, READ, PROMPT, LISTEN, DOCTOR, RECORD];
