@@ -130,6 +130,8 @@ export interface RuntimeAdapter {
   spawn(command: SpawnCommand): Promise<ChildHandle>;
   /** This process's stdin and stdout. Stdout stays open when the stream is closed. May be called once. */
   openStdio(options?: OpenStdioOptions): OwnStdio;
+  /** Whether a person sits at this process's stdin. */
+  stdinIsTerminal?(): boolean | Promise<boolean>;
   /** Sends to stderr, from now on, what code in this process writes to stdout by `console` or the runtime's own means. Returns what undoes it. */
   guardStdout(): () => void;
   /** Writes text to this process's stderr, in order and without waiting for its reader: what that does not take is dropped at last. */

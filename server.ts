@@ -30,7 +30,7 @@
 
 import type { Connection } from "./connection.ts";
 import { checkPositiveInteger, withoutUndefined } from "./internal/options.ts";
-import { serveProcess } from "./internal/process/serve_process.ts";
+import { type Servable, serveProcess } from "./internal/process/serve_process.ts";
 import { detectRuntime } from "./internal/runtime/detect.ts";
 import { guardStdoutNow } from "./internal/runtime/guard_now.ts";
 import type { SdkServer, SdkServerFactory, SdkTransport } from "./internal/sdk/sdk_shapes.ts";
@@ -75,7 +75,8 @@ export type {
   ToolSchemas,
 } from "./server_options.ts";
 
-let settingsOf: (server: Server) => BasicServerSettings;
+/** A server as its process sees it, and what both go by. */
+let seenByProcess: (server: Server) => { settings: BasicServerSettings; servable: Servable<ServerEnd> };
 
 /**
  * An MCP server on any pair of byte streams, for one run.
@@ -101,7 +102,16 @@ export class Server<Schemas extends ToolSchemas = ToolSchemas> {
   #earlyEnd: ServerEnd | undefined;
 
   static {
-    settingsOf = (server) => server.#settings;
+    seenByProcess = (server) => ({
+      settings: server.#settings,
+      servable: {
+        run: (client) => server.run(client),
+        stop: (end) => server.stop(end),
+        get hasRead() {
+          return server.#session?.hasRead ?? false;
+        },
+      },
+    });
   }
 
   /**
@@ -267,9 +277,10 @@ export async function serve<Schemas extends ToolSchemas>(
   // It is loaded while the server is made.
   const runtime = given.runtime ?? detectRuntime();
   const server = target instanceof Server ? target : new Server(target);
+  const { settings, servable } = seenByProcess(server);
   return await serveProcess(
-    server,
-    processSettings(given, settingsOf(server), runtime instanceof Promise ? await runtime : runtime),
+    servable,
+    processSettings(given, settings, runtime instanceof Promise ? await runtime : runtime),
   );
 }
 

@@ -4,10 +4,13 @@
 // B18 asks for an end of the session at a line over the limit, so that no server is alive and deaf. By F5 and V5 the line
 // is answered and the session goes on: the test shows that it is not deaf, and that it ends.
 import assert from "node:assert/strict";
+import { spawn, spawnSync } from "node:child_process";
 import process from "node:process";
 import { test, type TestContext } from "node:test";
 import { call, legacy, modern, SLOW, textOf } from "./server_helpers.ts";
+import { waitUntil } from "./helpers.ts";
 import {
+  commandOf,
   isAlive,
   pause,
   SECOND_UNDER_LOAD_MS,
@@ -17,6 +20,9 @@ import {
 } from "./server_processes.ts";
 
 const LIFE = "tests/fixtures/server_life";
+const HOOKED = "hook: eof\nhook: done\nserved: eof\n";
+const HAS_SCRIPT = spawnSync("script", ["--version"]).status === 0;
+const AT_TERMINAL = { ...SLOW, skip: HAS_SCRIPT ? false : "needs the script command of util-linux" } as const;
 const POSIX = { ...SLOW, skip: process.platform === "win32" ? "needs a POSIX shell" : false } as const;
 
 function startLife(t: TestContext, settings: object = {}): ServerProcess {
@@ -63,10 +69,29 @@ for (
     async (t) => {
       const server = startInShell(t, LIFE, redirect);
       assert.deepEqual(await server.exited, { code: 0, signal: null });
-      assert.equal(server.stderr, "hook: eof\nhook: done\nserved: eof\n");
+      const said = "[mcp_stdio] stdin was at its end before anything came";
+      assert.equal(server.stderr.replace(/(: a server needs).*\n/, "\n").replace(`${said}\n`, ""), HOOKED);
+      assert.ok(server.stderr.includes(said), "and it says why (XC10)");
     },
   );
 }
+
+test(
+  "A server at a terminal says that it waits for a client, and serves one who types (V14)",
+  AT_TERMINAL,
+  async (t) => {
+    const [command, ...args] = commandOf(LIFE).map((part) => `'${part}'`);
+    const child = spawn("script", ["-qefc", [command, ...args].join(" "), "/dev/null"]);
+    t.after(() => void child.kill("SIGKILL"));
+    let said = "";
+    child.stdout.setEncoding("utf8").on("data", (text: string) => said += text);
+    await waitUntil(() => said.includes("waits for a client"), { timeoutMs: 30_000 });
+    child.stdin.write(`{"jsonrpc":"2.0","id":1,"method":"ping"}\n`);
+    await waitUntil(() => said.includes(`{"jsonrpc":"2.0","id":1,"result":{}}`), { timeoutMs: 30_000 });
+    child.stdin.end("\u0004");
+    await waitUntil(() => said.includes("served: eof"), { timeoutMs: 30_000 });
+  },
+);
 
 test(
   "An answer of 1 MiB and then close() arrive whole at a slow reader, before the exit (V11, V16, B36)",

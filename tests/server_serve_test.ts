@@ -118,6 +118,7 @@ test("serve() ends a process that stays after lingerMs, with code 0 and one line
   assert.deepEqual(forever.runtime.lingers, []);
   for (const [lingerMs, expected] of [[undefined, 1_000], [50, 50]] as const) {
     const process = serveInMemory(t, { lingerMs });
+    await process.send(call(1, "hello"));
     process.end();
     assert.deepEqual(await process.serving, { reason: "eof" });
     const [[ms, end]] = process.runtime.lingers as [[number, (what: string) => void]];
@@ -224,6 +225,7 @@ test("serve() watches uncaught errors only while it serves, and not when told no
   await off.send(call(1, "hello"));
   assert.equal(off.transcript.messages.length, 1);
   const over = serveInMemory(t);
+  await over.send(call(1, "hello"));
   over.end();
   await over.serving;
   over.runtime.throwUncaught(new Error("not ours any more"));
@@ -243,7 +245,7 @@ test("serve() with parentCheckMs ends once its parent is gone, and without it do
   assert.equal(process.transcript.responsesTo(1).length, 1);
 
   const blind = serveInMemory(t);
-  await settle();
+  await blind.clock.advance(500); // Until it has looked for a terminal.
   assert.equal(blind.clock.pendingTimers, 0);
   const over = serveInMemory(t, { parentCheckMs: 100 });
   over.end();
@@ -296,5 +298,46 @@ test("serve() gives a Server's own logger, clock and drainTimeoutMs to the proce
     await clock.advance(100);
     assert.deepEqual(await serving, { reason: "eof" });
     assert.deepEqual(log.texts("warn"), ["[mcp_stdio] onClose did not end within 100 ms"]);
+  }
+});
+
+test("serve() says why it has ended when nothing came, and when its parent is gone (XC10)", async (t) => {
+  const silent = serveInMemory(t);
+  silent.end();
+  await silent.serving;
+  assert.match(
+    silent.runtime.stderrText,
+    /^\[mcp_stdio\] stdin was at its end before anything came: .*docker run -i\)\n$/,
+  );
+
+  const heard = serveInMemory(t);
+  await heard.send(call(1, "hello"));
+  heard.end();
+  await heard.serving;
+  assert.equal(heard.runtime.stderrText, "");
+
+  const orphan = serveInMemory(t, { parentCheckMs: 1_000 });
+  orphan.runtime.parentPid++;
+  await orphan.clock.advance(1_000);
+  assert.equal((await orphan.serving).reason, "parent_exited");
+  assert.equal(
+    orphan.runtime.stderrText,
+    "[mcp_stdio] the process that started this one is gone: the server has ended\n",
+  );
+});
+
+test("serve() tells a person at a terminal that it waits for a client, and nobody else (V14)", async (t) => {
+  for (const isTerminal of [true, false, Promise.resolve(true), undefined]) {
+    for (const hasClient of [true, false]) {
+      const process = serveInMemory(t);
+      if (isTerminal !== undefined) Object.assign(process.runtime, { stdinIsTerminal: () => isTerminal });
+      await process.clock.advance(100);
+      if (hasClient) await process.send(call(1, "hello"));
+      await process.clock.advance(10_000);
+      const expected = isTerminal && !hasClient
+        ? /^\[mcp_stdio\] this is an MCP server, and it waits for a client: .*mcp\/stdio list --.*\n$/
+        : /^$/;
+      assert.match(process.runtime.stderrText, expected);
+    }
   }
 });

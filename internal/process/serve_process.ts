@@ -13,6 +13,9 @@ const SIGNAL_EXIT_CODES: Readonly<Record<Signal, number>> = {
 /** Whoever ends a process by a signal has little patience. */
 const SIGNAL_LINGER_MS = 500;
 
+/** Only somebody who waits is greeted: until then the time belongs to the first answer. */
+const GREETING_DELAY_MS = 500;
+
 /** Why a process ends its server. */
 export interface ProcessEnd {
   readonly reason: "signal" | "uncaught_error" | "parent_exited";
@@ -24,6 +27,8 @@ export interface Servable<End> {
   run(client: ByteStreams): Promise<End>;
   /** Ends it without waiting for what runs. */
   stop(end: ProcessEnd): void;
+  /** Whether anything has come from a client. */
+  readonly hasRead: boolean;
 }
 
 /** What belongs to the process; all of it is set but the hook. */
@@ -53,10 +58,12 @@ export async function serveProcess<End extends { readonly reason: string }>(
     watch.stop,
     settings.signals ? stopAtSignals(server, runtime) : () => {},
     stopWithParent(server, runtime, clock, settings.parentCheckMs),
+    greetPerson(server, runtime, clock),
   ];
   let end: End;
   try {
     end = await server.run(stdio);
+    tellOddEnd(end.reason, server, runtime);
     await callOnClose(end, settings);
   } finally {
     for (const each of undo) each();
@@ -67,6 +74,30 @@ export async function serveProcess<End extends { readonly reason: string }>(
     : settings.lingerMs;
   if (lingerMs !== Infinity) endIfStillAlive(runtime, lingerMs, end.reason);
   return end;
+}
+
+/** Who starts a server by hand, to see whether it runs, sees that it does. */
+function greetPerson(server: Servable<unknown>, runtime: RuntimeAdapter, clock: Clock): () => void {
+  const greet = async (): Promise<void> => {
+    if (server.hasRead || !(await runtime.stdinIsTerminal?.())) return;
+    runtime.writeStderr(
+      "[mcp_stdio] this is an MCP server, and it waits for a client: a host starts it and speaks over its stdin and stdout. " +
+        "To try it from a shell: npx @mcp/stdio list -- <the command of this server>\n",
+    );
+  };
+  const timer = clock.setTimeout(() => void greet(), GREETING_DELAY_MS);
+  return () => clock.clearTimeout(timer);
+}
+
+/** Ends that look like nothing has happened say what has. */
+function tellOddEnd(reason: string, { hasRead }: Servable<unknown>, runtime: RuntimeAdapter): void {
+  if (reason === "eof" && !hasRead) {
+    const what = "stdin was at its end before anything came: a server needs a client at its stdin";
+    runtime.writeStderr(`[mcp_stdio] ${what} (for a container: docker run -i)\n`);
+  }
+  if (reason === "parent_exited") {
+    runtime.writeStderr("[mcp_stdio] the process that started this one is gone: the server has ended\n");
+  }
 }
 
 function endIfStillAlive(runtime: RuntimeAdapter, lingerMs: number, reason: string): void {

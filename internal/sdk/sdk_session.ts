@@ -67,6 +67,11 @@ export class SdkSession implements WirePort {
     });
   }
 
+  /** Whether anything has come. */
+  get hasRead(): boolean {
+    return this.#wire.hasRead;
+  }
+
   /** Serves until the end. Resolves when everything accepted was answered and the instances are closed. */
   async run(): Promise<ServerEnd> {
     const end = await this.#wire.run();

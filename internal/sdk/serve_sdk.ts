@@ -38,4 +38,8 @@ class SdkServable implements Servable<ServerEnd> {
   stop(end: ProcessEnd): void {
     this.#session?.stop(end);
   }
+
+  get hasRead(): boolean {
+    return this.#session?.hasRead ?? false;
+  }
 }

@@ -60,6 +60,11 @@ export class ServerWire implements MessageReaderPort {
     this.#inFlight = new InFlight(this.#queue);
   }
 
+  /** Whether anything has come. */
+  get hasRead(): boolean {
+    return this.#reader.hasRead;
+  }
+
   /** For senders of more than single messages, such as listen streams. */
   get outlet(): { readonly queue: JobQueue; readonly outbox: Outbox } {
     return { queue: this.#queue, outbox: this.#outbox };

@@ -77,6 +77,11 @@ export class Session implements MessageReaderPort {
     this.#subscriptions = new Subscriptions(parts);
   }
 
+  /** Whether anything has come. */
+  get hasRead(): boolean {
+    return this.#reader.hasRead;
+  }
+
   /** Reads and answers until the end. Resolves when everything accepted was answered and flushed. */
   async start(): Promise<ServerEnd> {
     this.#connection.closed.then((end) => {

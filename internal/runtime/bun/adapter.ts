@@ -38,6 +38,11 @@ export class BunRuntime implements RuntimeAdapter {
     return new LazyStdio(ownStdin(stdin), ownStdout(stdout), stdout !== undefined);
   }
 
+  async stdinIsTerminal(): Promise<boolean> {
+    const { isatty } = await import("node:tty");
+    return isatty(0);
+  }
+
   guardStdout(): () => void {
     return stdoutGuard.hold();
   }

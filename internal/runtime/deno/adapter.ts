@@ -38,6 +38,10 @@ export class DenoRuntime implements RuntimeAdapter {
     return new LazyStdio(ownStdin(), ownStdout(), false);
   }
 
+  stdinIsTerminal(): boolean {
+    return Deno.stdin.isTerminal();
+  }
+
   guardStdout(): () => void {
     return stdoutGuard.hold();
   }

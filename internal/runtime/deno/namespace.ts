@@ -45,7 +45,7 @@ export interface DenoNamespace {
   readonly ppid: number;
   readonly env: { get(name: string): string | undefined; toObject(): Record<string, string> };
   readonly permissions: { querySync(permission: DenoPermission): { readonly state: string } };
-  readonly stdin: { read(buffer: Uint8Array): Promise<number | null>; close(): void };
+  readonly stdin: { read(buffer: Uint8Array): Promise<number | null>; close(): void; isTerminal(): boolean };
   readonly stdout: DenoStdout;
   readonly stderr: DenoStdout & { isTerminal(): boolean };
   readonly Command: new (command: string, options: DenoCommandOptions) => {

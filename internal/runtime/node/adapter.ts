@@ -43,6 +43,11 @@ export class NodeRuntime implements RuntimeAdapter {
     return new LazyStdio(ownStdin(), ownStdout(stdout), stdout !== undefined);
   }
 
+  async stdinIsTerminal(): Promise<boolean> {
+    const { isatty } = await import("node:tty");
+    return isatty(0);
+  }
+
   guardStdout(): () => void {
     return stdoutGuard.hold();
   }
