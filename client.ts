@@ -42,25 +42,28 @@ import {
   resolveSettings,
 } from "./client_settings.ts";
 import type { Connection } from "./connection.ts";
+import { offAbort, onAbort } from "./internal/abort.ts";
 import type { CallSettings } from "./internal/client/call.ts";
 import { ClientCore } from "./internal/client/core.ts";
 import type { Link } from "./internal/client/link.ts";
 import type { ClientSettings } from "./internal/client/settings.ts";
 import { StreamLink } from "./internal/client/stream_link.ts";
 import type { Life } from "./internal/client/supervisor.ts";
+import { callGuarded } from "./internal/guard.ts";
 import { formatCommandLine } from "./internal/command_line.ts";
 import { startServer } from "./internal/process/start_server.ts";
 import { withoutUndefined } from "./internal/options.ts";
 import { detectRuntime } from "./internal/runtime/detect.ts";
 import { StreamConnection } from "./internal/stream_connection.ts";
 import type { Logger } from "./logger.ts";
-import type {
-  Era,
-  Implementation,
-  Params,
-  Result,
-  ServerCapabilities,
-  SubscriptionFilter,
+import {
+  type Era,
+  type Implementation,
+  isJSONObject,
+  type Params,
+  type Result,
+  type ServerCapabilities,
+  type SubscriptionFilter,
 } from "./messages.ts";
 import type { CoreMethods } from "./methods.ts";
 import type { ByteStreams, Clock, ExitStatus } from "./runtime.ts";
@@ -71,6 +74,7 @@ export type {
   ClientState,
   CloseOptions,
   CloseReport,
+  InputContext,
   InputHandler,
   ListenEvent,
   Listening,
@@ -125,9 +129,11 @@ export class Client {
     const { signal, onStateChange } = options;
     signal?.throwIfAborted();
     const core = new ClientCore(settings, open, stateListener(onStateChange, settings.logger));
-    const onAbort = () => void core.kill();
-    signal?.addEventListener("abort", onAbort, { once: true });
-    core.supervisor.closed.then(() => signal?.removeEventListener("abort", onAbort));
+    const kill = () => void core.kill();
+    if (signal !== undefined) {
+      onAbort(signal, kill);
+      core.supervisor.closed.then(() => offAbort(signal, kill));
+    }
     try {
       await core.connect();
     } catch (error) {
@@ -210,6 +216,8 @@ export class Client {
    * @throws {RequestTimeoutError} As a rejection, if it does not answer in time.
    * @throws {InvalidResponseError} As a rejection, if its answer cannot be read.
    * @throws {ConnectionClosedError} As a rejection, if it ends first.
+   * @throws {FrameError} As a rejection, if the request cannot be written.
+   * @throws {TypeError} If the method is no string, or the params are no object.
    * @throws {RangeError} If a duration cannot be used.
    */
   request<Method extends keyof CoreMethods>(
@@ -225,6 +233,7 @@ export class Client {
     options?: RequestOptions,
   ): Promise<Result>;
   request(method: string, params: Params = {}, options?: RequestOptions): Promise<Result> {
+    checkMessage(method, params);
     const settings = options === undefined ? this.#requestDefaults : resolveRequest(options, this.#settings);
     return this.#core.request(method, params, settings);
   }
@@ -233,8 +242,11 @@ export class Client {
    * Sends a notification. Resolves when the server's pipe has taken it.
    *
    * @throws {ConnectionClosedError} As a rejection, if there is no server to take it.
+   * @throws {FrameError} As a rejection, if it cannot be written.
+   * @throws {TypeError} If the method is no string, or the params are no object.
    */
   notify(method: string, params?: Params): Promise<void> {
+    checkMessage(method, params);
     return this.#core.notify(method, params);
   }
 
@@ -300,6 +312,15 @@ function toStreamLink(server: ByteStreams | Connection, options: ClientOptions, 
   return new StreamLink(connection, connection, clock);
 }
 
+/** What is not checked by types may be anything. */
+function checkMessage(method: unknown, params: unknown): void {
+  if (typeof method !== "string") {
+    throw new TypeError(`Cannot send a message: its method must be a string, and is ${typeof method}`);
+  }
+  if (params === undefined || isJSONObject(params)) return;
+  throw new TypeError(`Cannot send "${method}": its params must be an object`);
+}
+
 function stateListener(
   onStateChange: ((state: ClientState) => void) | undefined,
   logger: Logger,
@@ -309,11 +330,10 @@ function stateListener(
     const state = stateOf(life, restartCount);
     if (state === last) return;
     last = state;
-    try {
-      onStateChange?.(state);
-    } catch (error) {
-      logger.error("[mcp_stdio] onStateChange has thrown", { error });
-    }
+    callGuarded(
+      () => onStateChange?.(state),
+      (error) => logger.error("[mcp_stdio] onStateChange has failed", { error }),
+    );
   };
 }
 

@@ -44,13 +44,16 @@ export interface RequestOptions {
    */
   resetTimeoutOnProgress?: boolean | undefined;
   /**
-   * Whether the request is made again when the server ends before it answers: `auto` all but `tools/call`, `force` any,
-   * `never` none.
+   * Whether the request is made again when the server ends before it answers: `auto` those of the specification that can be made
+   * twice, which is all but `tools/call`; `force` any; `never` none.
    *
    * @default {"auto"}
    */
   retry?: "auto" | "force" | "never" | undefined;
-  /** Told of progress; the server is asked for it only then. Must not block. */
+  /**
+   * Told of progress; the server is asked for it only then. Must not block. If it throws, or gives a promise that rejects, the request
+   * fails with that and the server is told to stop; the same holds for the other callbacks of a request.
+   */
   onProgress?: ((progress: Progress) => void) | undefined;
   /** Told of log messages that name this request. Those that name none go to `onNotification` of the client. */
   onLog?: ((level: LoggingLevel, data: unknown, logger?: string) => void) | undefined;
@@ -65,7 +68,10 @@ export interface RequestOptions {
   inlineNotifications?: boolean | undefined;
   /** The least severe log messages the server shall send during this request. */
   logLevel?: LoggingLevel | undefined;
-  /** Gives the request up: the server is told, and the promise rejects with the signal's reason. */
+  /**
+   * Gives the request up: the server is told to stop, and the promise rejects with the signal's reason. The server learns the reason
+   * only if that is a text of at most 1 KiB.
+   */
   signal?: AbortSignal | undefined;
 }
 
@@ -90,7 +96,8 @@ export interface ClientLimits {
    */
   readBufferBytes?: number | undefined;
   /**
-   * How many notifications wait for `onNotification` before the server is held by its pipe.
+   * How many notifications wait for a slow `onNotification` before log messages are dropped, with a warning. Other notifications
+   * wait as long as they take no more than 8 MiB.
    *
    * @default {1_024}
    */
@@ -100,8 +107,17 @@ export interface ClientLimits {
 /** Where a client is in its life. */
 export type ClientState = "connecting" | "ready" | "restarting" | "closing" | "closed";
 
-/** What a handler of input gives. */
-export type InputHandler = (params: Params) => Result | JSONObject | Promise<Result | JSONObject>;
+/** What a handler of input is given besides the params. */
+export interface InputContext {
+  /** Fires when nobody waits for the answer any more: the server has withdrawn its question, or the request behind it is over. */
+  readonly signal: AbortSignal;
+}
+
+/** Answers what a server asks. At most 16 run at once; the others wait. */
+export type InputHandler = (
+  params: Params,
+  context: InputContext,
+) => Result | JSONObject | Promise<Result | JSONObject>;
 
 /** Options for {@linkcode Client.connect} and {@linkcode spawn}. */
 export interface ClientOptions {
@@ -157,7 +173,7 @@ export interface ClientOptions {
   limits?: ClientLimits | undefined;
   /**
    * Told, in order, of each notification that names no request: log messages and, from legacy servers, changes. One that gives a
-   * promise is awaited before the next.
+   * promise is awaited before the next; it may wait for requests of its own.
    */
   onNotification?: ((method: string, params: Params | undefined) => void | Promise<void>) | undefined;
   /**
@@ -171,7 +187,10 @@ export interface ClientOptions {
   onStrayOutput?: ((text: string) => void) | undefined;
   /** Told of each change of {@linkcode Client.state}. */
   onStateChange?: ((state: ClientState) => void) | undefined;
-  /** Answer what a server asks: `elicitation/create`, `sampling/createMessage`, `roots/list`. */
+  /**
+   * Answer what a server asks: `elicitation/create`, `sampling/createMessage`, `roots/list`. While one runs, no request that may be
+   * waiting for it runs out of time.
+   */
   inputHandlers?: { readonly [method: string]: InputHandler } | undefined;
   /** The least severe log messages the server shall send; none without it. */
   logLevel?: LoggingLevel | undefined;
@@ -284,10 +303,15 @@ export type ListenEvent =
     readonly kind: "resubscribed";
     /** What it agreed to. */
     readonly filter: SubscriptionFilter;
+  }
+  | {
+    /** More has happened than is kept for a slow reader: read everything anew. */
+    readonly kind: "missed";
   };
 
-/** An open `subscriptions/listen` stream: iterate over it for what happens. */
-export interface Listening extends AsyncIterableIterator<ListenEvent, undefined> {
+/** An open `subscriptions/listen` stream: iterate over it for what happens. Leaving the loop, or the scope of a `using`, ends it. */
+export interface Listening
+  extends AsyncIterableIterator<ListenEvent, undefined>, AsyncDisposable, Disposable {
   /** What the server agreed to. Rejects if it does not answer in time or refuses. */
   readonly acknowledged: Promise<SubscriptionFilter>;
   /** Why it is over: closed here, ended by the server, or lost with it. */

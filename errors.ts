@@ -358,7 +358,11 @@ export class ProtocolError extends Error {
 
 /** The one mapping from what a handler threw to what goes on the wire: foreign texts and stacks stay here. */
 export function toErrorObject(thrown: unknown): JSONRPCErrorObject {
-  if (thrown instanceof ProtocolError) return thrown.toJSON();
+  try {
+    if (thrown instanceof ProtocolError) return thrown.toJSON();
+  } catch {
+    // Something that cannot even be looked at is no error of ours.
+  }
   return { code: ErrorCode.internalError, message: "Internal error" };
 }
 

@@ -52,6 +52,7 @@ export {
   type ClientState,
   type CloseOptions,
   type CloseReport,
+  type InputContext,
   type InputHandler,
   type ListenEvent,
   type Listening,

@@ -11,8 +11,8 @@ import {
 export type ProbeOutcome =
   | { readonly kind: "result"; readonly result: Result }
   | { readonly kind: "error"; readonly error: JSONRPCErrorObject }
-  /** An answer that is no answer. */
-  | { readonly kind: "invalid"; readonly reason: string }
+  /** An answer that is no answer, or a line that cannot be read. */
+  | { readonly kind: "invalid" | "unreadable"; readonly reason: string }
   | { readonly kind: "silence" }
   /** The server ended before it answered. */
   | { readonly kind: "ended" };
@@ -49,6 +49,7 @@ export function judgeProbe(outcome: ProbeOutcome, tried: readonly string[]): Pro
       return { kind: "relaunch" };
     case "silence":
     case "invalid":
+    case "unreadable":
       return { kind: "legacy" };
     case "result":
       return judgeResult(outcome.result);
@@ -70,6 +71,14 @@ export function hasBatches(version: unknown): boolean {
 /** Whether an answer to `initialize` tells that the server is modern after all (rule E3). */
 export function isModernRefusal(error: JSONRPCErrorObject): boolean {
   return MODERN_CODES.has(error.code);
+}
+
+/**
+ * Whether an answer to `initialize` may come of the probe before it: some servers count whatever they hear first as their
+ * handshake, and then refuse one (rule E2).
+ */
+export function isRefusalOfProbed({ code, message }: JSONRPCErrorObject): boolean {
+  return code === ErrorCode.invalidRequest || /\balready\b|\binitiali[sz]ed\b/i.test(message);
 }
 
 /** The revisions named by an error -32022; empty if it names none. */

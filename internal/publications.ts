@@ -56,7 +56,6 @@ export function asksFor(
 ): boolean {
   const member = PUBLICATIONS.get(method)?.member;
   if (member === undefined) return false;
-  return member === "resourceSubscriptions"
-    ? uris.has(canonicalUri(String(params?.uri)))
-    : filter[member] === true;
+  if (member !== "resourceSubscriptions") return filter[member] === true;
+  return typeof params?.uri === "string" && uris.has(canonicalUri(params.uri));
 }

@@ -8,7 +8,12 @@ import { createRandom } from "./helpers.ts";
 
 const RETRIES: ReadonlyArray<[what: string, lost: Partial<LostRequest>, again: boolean]> = [
   ["an idempotent request", { method: "tools/list" }, true],
-  ["any other method but tools/call", { method: "x/y" }, true],
+  ["no method that no revision defines", { method: "acme/charge" }, false],
+  ["a method of an extension that had not left", { method: "acme/charge", sent: false }, true],
+  ["a method of an extension by force", { method: "acme/charge", policy: "force" }, true],
+  ["no method of the other era: to a modern server", { method: "resources/subscribe" }, false],
+  ["a method of the legacy era to a legacy server", { method: "resources/subscribe", era: "legacy" }, true],
+  ["no method of the other era: to a legacy server", { method: "server/discover", era: "legacy" }, false],
   ["a listen stream", { method: "subscriptions/listen" }, true],
   ["no tools/call", { method: "tools/call" }, false],
   ["a tools/call that had not left", { method: "tools/call", sent: false }, true],
@@ -21,8 +26,9 @@ const RETRIES: ReadonlyArray<[what: string, lost: Partial<LostRequest>, again: b
 ];
 
 for (const [what, lost, again] of RETRIES) {
-  test(`mayRetry() makes ${what} again (P8)`, () => {
-    assert.equal(mayRetry({ method: "tools/list", policy: "auto", sent: true, retries: 0, ...lost }), again);
+  test(`mayRetry() makes ${what} again (P8, XB10)`, () => {
+    const listing = { method: "tools/list", policy: "auto", era: "modern", sent: true, retries: 0 } as const;
+    assert.equal(mayRetry({ ...listing, ...lost }), again);
   });
 }
 

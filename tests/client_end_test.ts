@@ -91,6 +91,35 @@ test("Client hears a server out that takes no more input (C7)", async () => {
   assert.equal(clock.pendingTimers, 0);
 });
 
+test("Client tells the first cause of an end, not what ending the server has brought about (XB11, C7)", async () => {
+  for (const maxRestarts of [0, 1]) {
+    const { client, peers, runtime, clock, log } = await inhabit(undefined, { maxRestarts });
+    const call = outcomeOf(client.request("tools/call", { name: "x" }));
+    await peers[0]!.take("tools/call");
+    const server = runtime.processes[0]!;
+    server.closeStdin();
+    client.notify("notifications/roots/list_changed").catch(() => {});
+    // It writes on until we no longer read, and dies of that.
+    for (let n = 0; n < 100 && client.state === "ready"; n++) {
+      if (await stateOf(call) !== "pending") break;
+      peers[0]!.write("more\n");
+      if (clock.now() >= 2_000) server.exit({ code: 1 });
+      await clock.advance(50);
+    }
+    const { error } = await call;
+    assert.deepEqual([error?.reason, error?.exit], ["output_failed", { code: 1 }]);
+    assert.match(error!.message, /the server has closed its input and then exited with code 1$/);
+    await clock.advance(5_000);
+    const told = log.lines.filter(({ message }) => message.startsWith("[mcp_stdio] the server has ended"));
+    assert.match(String(told[0]!.facts.cause), /closed its input/);
+    if (maxRestarts === 0) {
+      const late = await outcomeOf(client.request("tools/list"));
+      assert.match(late.error!.message, /closed its input and then exited with code 1/);
+    }
+    await client.close();
+  }
+});
+
 test("Client does not wait for a stranger who holds the server's output (C7, B86)", async () => {
   const { client, peers, runtime, clock } = await inhabit(undefined, { maxRestarts: 0 });
   const call = outcomeOf(client.request("tools/call", { name: "x" }));

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Client } from "../client.ts";
 import { InvalidResponseError, ProtocolError } from "../errors.ts";
-import { meet, outcomeOf, settle } from "./_client_peer.ts";
+import type { JSONRPCRequest } from "../messages.ts";
+import { meet, outcomeOf, type Peer, settle } from "./_client_peer.ts";
 import { bytesOf, countTold, stateOf } from "./helpers.ts";
 
 const LIMITS = { maxLineBytes: 1_000, maxNestingDepth: 8 };
@@ -97,7 +99,7 @@ for (const id of ["null", undefined]) {
   }"error":{"code":-32700,"message":"Parse error"}}\n`;
   const named = id === undefined ? "without an id" : "with id null";
 
-  test(`Client fails the only request an error ${named} can mean (C5, S1-65, S1-66)`, async () => {
+  test(`Client fails the only request an error ${named} can mean, and does not cancel it (XB1, C5, S1-65, S1-66)`, async () => {
     const { client, peer, log } = await meet();
     const call = outcomeOf(client.request("tools/call", { name: "x" }));
     const request = await peer.take("tools/call");
@@ -105,8 +107,9 @@ for (const id of ["null", undefined]) {
     const { error } = await call;
     assert.ok(error instanceof InvalidResponseError && error.cause instanceof ProtocolError);
     assert.equal(error.cause.code, -32700);
-    assert.equal((await peer.take("notifications/cancelled")).params?.requestId, request.id);
     assert.deepEqual(log.lines[0]?.facts, { id: String(request.id), code: -32700 });
+    await settle();
+    assert.ok(!peer.methods.includes("notifications/cancelled"));
     await client.close();
   });
 
@@ -131,6 +134,49 @@ for (const id of ["null", undefined]) {
   });
 }
 
+test("Client fails nothing for an error without an id that a notification of ours may have got (XB1, C5)", async () => {
+  const { client, peer } = await meet();
+  const unread = { id: null, error: { code: -32600, message: "Invalid Request" } };
+  await client.notify("notifications/roots/list_changed");
+  await peer.take("notifications/roots/list_changed");
+  const early = client.request("tools/list");
+  const request = await peer.take("tools/list");
+  peer.send(unread); // It is for the notification.
+  assert.equal(await stateOf(early), "pending");
+  peer.answer(request, { tools: [] });
+  await early;
+  // Whatever was written before that request has been read: from here on such an error means a request.
+  const second = outcomeOf(client.request("tools/list"));
+  await peer.take("tools/list");
+  peer.send(unread);
+  assert.ok((await second).error instanceof InvalidResponseError);
+
+  // Our own cancellation is a notification, too.
+  const controller = new AbortController();
+  const given = outcomeOf(client.request("tools/list", {}, { signal: controller.signal }));
+  await peer.take("tools/list");
+  controller.abort();
+  await given;
+  const third = client.request("tools/list");
+  const last = await peer.take("tools/list");
+  peer.send(unread);
+  assert.equal(await stateOf(third), "pending");
+  peer.answer(last, { tools: [] });
+  await third;
+  await client.close();
+});
+
+test("Client fails nothing for an error without an id whose code is about no request that cannot be read (XB1, C5)", async () => {
+  const { client, peer } = await meet();
+  const call = client.request("tools/list");
+  const request = await peer.take("tools/list");
+  for (const code of [-32601, -32603, -32000, 1]) peer.send({ id: null, error: { code, message: "x" } });
+  assert.equal(await stateOf(call), "pending");
+  peer.answer(request, { tools: [] });
+  await call;
+  await client.close();
+});
+
 test("Client does not take an error without an id for an acknowledged listen stream (C5, S1-67)", async () => {
   const { client, peer } = await meet();
   const listening = client.listen({ toolsListChanged: true });
@@ -145,7 +191,7 @@ test("Client does not take an error without an id for an acknowledged listen str
   await listening.acknowledged;
   const call = outcomeOf(client.request("tools/list"));
   await peer.take("tools/list");
-  peer.send({ id: null, error: { code: 1, message: "x" } });
+  peer.send({ id: null, error: { code: -32600, message: "x" } });
   assert.ok((await call).error instanceof InvalidResponseError);
   assert.equal(await stateOf(listening.ended), "pending");
   await client.close();
@@ -154,17 +200,23 @@ test("Client does not take an error without an id for an acknowledged listen str
 test("Client does not take an error without an id for a request in the queue (C5, S1-66)", async () => {
   const { client, peer } = await meet();
   peer.stopReading();
-  await client.notify("notifications/roots/list_changed");
+  peer.answer(await fill(client, peer));
   const large = outcomeOf(client.request("x", { text: "x".repeat(2_000_000) }));
   await settle();
   const queued = client.request("tools/list");
-  peer.send({ id: null, error: { code: 1, message: "x" } });
+  peer.send({ id: null, error: { code: -32700, message: "x" } });
   assert.ok((await large).error instanceof InvalidResponseError);
   peer.goOnReading();
   peer.answer(await peer.take("tools/list"), { tools: [] });
   await queued;
   await client.close();
 });
+
+/** Lets the peer read one more request, behind which it stops to read. */
+async function fill(client: Client, peer: Peer): Promise<JSONRPCRequest> {
+  client.request("ping").catch(() => {});
+  return await peer.takeRequest("ping");
+}
 
 test("Client refuses a result of an unknown type, in the modern era only (C5)", async () => {
   for (const legacy of [false, true]) {
@@ -209,7 +261,7 @@ test("Client tells of text on stdout, at most 1 KiB of it, and stays (C6, B91, S
 });
 
 test("Client fails the request whose answer is glued to stray text at once, and stays (C6, XB5, S2-12)", async () => {
-  const { client, peer, log } = await meet();
+  const { client, peer, log, clock } = await meet();
   for (const stray of ["starting…", "building 10%\rbuilding 100%\u001b[2K\r", '{"level":"info"}']) {
     const glued = outcomeOf(client.request("tools/list"));
     const { id } = await peer.take("tools/list");

@@ -225,3 +225,117 @@ test("Client gives an error -32022 of a server that was asked to its caller (E4)
   assert.equal((await call).error?.code, -32022);
   await client.close();
 });
+
+/** A server that takes the first message for its handshake, and refuses another. */
+async function sharesOneSession(peer: Peer, refusal: { code: number; message: string }): Promise<void> {
+  const first = await peer.takeRequest();
+  if (first.method === "initialize") return peer.answer(first, INITIALIZED);
+  peer.refuse(first, -32601, "Method not found");
+  peer.refuse(await peer.takeRequest("initialize"), refusal.code, refusal.message);
+}
+
+const REFUSALS = [
+  { code: -32600, message: "Invalid Request: Server already initialized" },
+  { code: -32000, message: "Session was already initialised" },
+  { code: -32600, message: "Bad Request" },
+];
+
+for (const refusal of REFUSALS) {
+  test(`Client starts a server once more that refuses initialize with "${refusal.message}" after the probe (XB2, E2)`, async () => {
+    const { client, peers, clock, runtime } = await inhabit((peer) => void sharesOneSession(peer, refusal));
+    assert.deepEqual([client.era, client.restartCount, client.state], ["legacy", 0, "ready"]);
+    assert.deepEqual(peers.map(({ methods }) => methods), [
+      ["server/discover", "initialize"],
+      ["initialize", "notifications/initialized"],
+    ]);
+    // After a crash it is not probed again.
+    runtime.processes[1]!.exit({ code: 1 });
+    await clock.advance(1_000);
+    assert.deepEqual(peers[2]!.methods, ["initialize", "notifications/initialized"]);
+    await client.close();
+  });
+}
+
+test("Client starts no server twice that refuses initialize for a reason of its own, or without a probe (E2)", async () => {
+  const cases = [
+    { era: "auto", code: -32603, message: "GITHUB_TOKEN is not set" },
+    { era: "legacy", code: -32600, message: "Server already initialized" },
+  ] as const;
+  for (const { era, code, message } of cases) {
+    const house = prepareHouse(async (peer) => {
+      await Promise.resolve();
+      peer.take("server/discover").then((probe) => peer.refuse(probe, -32601), () => {});
+      peer.take("initialize").then((request) => peer.refuse(request, code, message));
+    }, { era });
+    const { error } = await outcomeOf(house.spawn());
+    assert.ok(error instanceof NegotiationError && error.message.includes(message), String(error));
+    assert.equal(house.runtime.processes.length, 1);
+  }
+});
+
+test("Client tells the refusal of a server that refuses initialize also when it was not probed (XB2, E2)", async () => {
+  const house = prepareHouse((peer) => {
+    peer.take("server/discover").then((probe) => peer.refuse(probe, -32601), () => {});
+    peer.take("initialize").then((request) => peer.refuse(request, -32600, "no session left"));
+  });
+  const { error } = await outcomeOf(house.spawn());
+  assert.ok(error instanceof NegotiationError && /no session left/.test(error.message), String(error));
+  assert.equal(house.runtime.processes.length, 2);
+});
+
+const STRAY = ["hello", "building 10%\rbuilding 100%\u001b[2K\r", "\u0007"];
+
+for (const text of STRAY) {
+  test(`Client asks a server again whose first answer stands behind ${JSON.stringify(text)} (XB5, C6)`, async () => {
+    for (const era of ["auto", "modern", "legacy"] as const) {
+      const { client, peers, clock } = await inhabit(async (peer) => {
+        await Promise.resolve();
+        (async () => {
+          const method = era === "legacy" ? "initialize" : "server/discover";
+          const result = era === "legacy" ? INITIALIZED : DISCOVERED;
+          const { id } = await peer.takeRequest(method);
+          peer.write(`${text}${JSON.stringify({ jsonrpc: "2.0", id, result })}\n`);
+          peer.answer(await peer.takeRequest(method), result);
+        })();
+      }, { era });
+      assert.equal(clock.now(), 0, "no time has passed");
+      assert.equal(client.era, era === "legacy" ? "legacy" : "modern");
+      assert.equal(peers.length, 1);
+      await client.close();
+    }
+  });
+}
+
+test("Client asks a server again once only that answers with what cannot be read (XB5, E1)", async () => {
+  const { client, peers, clock } = await inhabit(async (peer) => {
+    await Promise.resolve();
+    (async () => {
+      for (let asked = 0; asked < 2; asked++) {
+        const { id } = await peer.takeRequest("server/discover");
+        peer.write(`hello {"jsonrpc":"2.0","id":${id},"result":{}}\n`);
+      }
+      await peer.initialize();
+    })();
+  });
+  assert.deepEqual([client.era, clock.now()], ["legacy", 0]);
+  assert.deepEqual(peers[0]!.methods, [
+    "server/discover",
+    "server/discover",
+    "initialize",
+    "notifications/initialized",
+  ]);
+  await client.close();
+});
+
+test("Client takes a server for legacy at once that answers its probe without an id (XB1, C5)", async () => {
+  const { client, peers, clock } = await inhabit(async (peer) => {
+    await Promise.resolve();
+    (async () => {
+      await peer.take("server/discover");
+      peer.send({ id: null, error: { code: -32601, message: "Method not found" } });
+      await peer.initialize();
+    })();
+  });
+  assert.deepEqual([client.era, clock.now(), peers.length], ["legacy", 0, 1]);
+  await client.close();
+});

@@ -4,7 +4,7 @@ import type { Listening } from "../client.ts";
 import { createDeferred } from "../internal/deferred.ts";
 import { MetaKey, type RequestId } from "../messages.ts";
 import { inhabit, meet, outcomeOf, type Peer, settle } from "./_client_peer.ts";
-import { stateOf } from "./helpers.ts";
+import { heldBytes, stateOf } from "./helpers.ts";
 
 const FILTER = { toolsListChanged: true, resourceSubscriptions: ["file:///a"] };
 const LIST_CHANGED = "notifications/tools/list_changed";
@@ -60,7 +60,8 @@ test("Client.listen() gives what the server agreed to, and then what happens (C1
 
 test("Client.listen() keeps streams apart by their id (C10, S2-20)", async () => {
   const { client, peer, log } = await meet();
-  const streams = [client.listen(FILTER), client.listen(FILTER)];
+  const filter = { resourceSubscriptions: ["a", "b"] };
+  const streams = [client.listen(filter), client.listen(filter)];
   const ids = [await acknowledge(peer), await acknowledge(peer)];
   peer.send(
     event(ids[1], UPDATED, { uri: "b" }),
@@ -168,7 +169,7 @@ test("Client.listen() is left by leaving the loop (C10)", async () => {
 
 test("Client.listen() answers several readers that wait at once, in order (C10)", async () => {
   const { client, peer } = await meet();
-  const listening = client.listen(FILTER);
+  const listening = client.listen({ resourceSubscriptions: ["1", "2"] });
   const id = await acknowledge(peer);
   const reads = [listening.next(), listening.next(), listening.next()];
   peer.send(event(id, UPDATED, { uri: "1" }), event(id, UPDATED, { uri: "2" }));
@@ -181,26 +182,157 @@ test("Client.listen() answers several readers that wait at once, in order (C10)"
   await client.close();
 });
 
-test("Client.listen() holds no more of the same than a reader can use (C10)", async () => {
+test("Client.listen() says the same once as long as nobody has read it (XB7, C10)", async () => {
   const { client, peer } = await meet();
   const listening = client.listen(FILTER);
   const id = await acknowledge(peer);
-  for (let n = 0; n < 5_000; n++) peer.send(event(id));
-  peer.send(event(id, UPDATED, { uri: "file:///a" }));
-  await client.request("tools/list", {}, { timeoutMs: Infinity, signal: AbortSignal.abort() }).catch(
-    () => {},
-  );
+  for (let n = 0; n < 5_000; n++) peer.send(event(id), event(id, UPDATED, { uri: "file:///a" }));
+  for (let turn = 0; turn < 20; turn++) await settle();
+  assert.equal((await listening.next()).value?.kind, "notification");
+  peer.send(event(id)); // What was read may be said again.
+  await settle();
+  listening.close();
+  assert.deepEqual(await collect(listening), [`${UPDATED} file:///a`, LIST_CHANGED]);
+  await client.close();
+});
+
+for (const era of ["modern", "legacy"] as const) {
+  test(`Client.listen() holds 1 024 different events of a ${era} server, and then one that says so (XB7, C10)`, async () => {
+    const count = era === "modern" ? 32_000 : 2_000;
+    const uris = Array.from({ length: count }, (_, n) => `file:///${n}`);
+    const { client, peer } = await meet({ legacy: era === "legacy" });
+    const listening = client.listen({ resourceSubscriptions: uris, toolsListChanged: true });
+    const answer = async () => {
+      const { id } = await peer.takeRequest("subscriptions/listen");
+      peer.send(acknowledgment(id, { resourceSubscriptions: uris }));
+      return id;
+    };
+    // A legacy server is asked for each; what comes before it has agreed counts, too.
+    const id = era === "modern" ? await answer() : undefined;
+    const told = (from: number, to: number) =>
+      peer.send(...uris.slice(from, to).map((uri) => event(id, UPDATED, { uri })));
+    const before = await heldBytes();
+    const begin = performance.now();
+    told(0, 1_024);
+    const call = client.request("tools/list");
+    peer.answer(await peer.take("tools/list"), { tools: [] });
+    await call;
+    assert.equal((await listening.next()).value?.kind, "notification");
+    told(1_024, 1_025);
+    await settle();
+    assert.equal((await listening.next()).value?.kind, "notification", "there was room for one more");
+    told(1_025, count);
+    const again = client.request("tools/list");
+    peer.answer(await peer.take("tools/list"), { tools: [] });
+    await again;
+    const took = performance.now() - begin;
+    assert.ok(took < 10_000, `${took} ms`);
+    const held = await heldBytes() - before;
+    assert.ok(held < 16_777_216, `${held} bytes`);
+    assert.deepEqual((await listening.next()).value, { kind: "missed" });
+    // From here on it is told again what happens.
+    told(7, 8);
+    await settle();
+    listening.close();
+    assert.deepEqual(await collect(listening), [`${UPDATED} file:///7`]);
+    await client.close();
+  });
+}
+
+test("Client.listen() keeps no more than 4 MiB of events for its reader (XB7, C10)", async () => {
+  const { client, peer } = await meet();
+  const listening = client.listen(FILTER);
+  const id = await acknowledge(peer);
+  const text = "x".repeat(500_000);
+  for (let n = 0; n < 10; n++) peer.send(event(id, `notifications/x${n}`, { text }));
   for (let turn = 0; turn < 20; turn++) await settle();
   listening.close();
   const seen = await collect(listening);
-  assert.equal(seen.length, 1_025);
-  assert.equal(seen.at(-1), `${UPDATED} file:///a`);
+  assert.ok(seen.includes("missed") && seen.length <= 5, seen.join());
   await client.close();
+});
+
+test("Client.listen() passes on what was asked for, parts of a resource with it, and nothing else (XB7, C10)", async () => {
+  for (const legacy of [false, true]) {
+    const { client, peer } = await meet({ legacy });
+    const listening = client.listen({ resourceSubscriptions: ["file:///a", "file:///dir/"] });
+    const id = legacy ? undefined : await acknowledge(peer);
+    const uris = [
+      "file:///b",
+      "file:///a",
+      "file:///a/part",
+      "file:///ab",
+      "file:///a#line",
+      "file:///dir/sub/x",
+      "file:///dir",
+      `file:///a/${"/x".repeat(8_192)}`,
+      undefined,
+      5,
+      { toString: 1, valueOf: 1 },
+    ];
+    peer.send(
+      ...uris.map((uri) => event(id, UPDATED, { uri })),
+      event(id),
+      event(id, "notifications/prompts/list_changed"),
+    );
+    await settle();
+    listening.close();
+    assert.deepEqual((await collect(listening)).map((seen) => seen.slice(UPDATED.length + 1)), [
+      "file:///a",
+      "file:///a/part",
+      "file:///a#line",
+      "file:///dir/sub/x",
+    ]);
+    await client.close();
+  }
+});
+
+test("Client.listen() gives a server that is started again the time to start (XB3, C10)", async () => {
+  const { client, peers, runtime, clock } = await inhabit(undefined, { listenTimeoutMs: 5_000 });
+  const listening = client.listen(FILTER);
+  await acknowledge(peers[0]!);
+  await listening.acknowledged;
+  runtime.processes[0]!.exit({ signal: "SIGKILL" });
+  await clock.advance(1_000);
+  const { id } = await peers[1]!.takeRequest("subscriptions/listen");
+  await clock.advance(12_000);
+  peers[1]!.write("ready\n"); // Text is no sign that it serves.
+  await clock.advance(12_000);
+  const call = client.request("tools/list");
+  peers[1]!.answer(await peers[1]!.take("tools/list"), { tools: [] });
+  await call;
+  // From its first message on it has the usual time.
+  await clock.advance(4_999);
+  assert.equal(await stateOf(listening.ended), "pending");
+  peers[1]!.send(acknowledgment(id), event(id));
+  await settle();
+  listening.close();
+  assert.deepEqual(await collect(listening), ["resubscribed", LIST_CHANGED]);
+
+  const late = client.listen(FILTER);
+  await peers[1]!.take("subscriptions/listen");
+  await clock.advance(5_000);
+  assert.equal(await late.ended, "lost");
+  await client.close();
+  assert.equal(clock.pendingTimers, 0);
+});
+
+test("Client.listen() ends with the scope of a using (XF18)", async () => {
+  for (const dispose of [Symbol.dispose, Symbol.asyncDispose] as const) {
+    const { client, peer } = await meet();
+    const listening = client.listen(FILTER);
+    await acknowledge(peer);
+    await listening[dispose]();
+    assert.equal(await listening.ended, "local");
+    await peer.take("notifications/cancelled");
+    await client.close();
+  }
 });
 
 test("Client.listen() goes on after a restart: asked again under a new id (C10, S2-38)", async () => {
   const { client, peers, runtime, clock } = await inhabit();
-  const listening = client.listen(FILTER);
+  const filter = { toolsListChanged: true, resourceSubscriptions: ["1", "2", "of the old one"] };
+  const listening = client.listen(filter);
   const first = await acknowledge(peers[0]!);
   const seen = collect(listening);
   await listening.acknowledged;
@@ -209,7 +341,7 @@ test("Client.listen() goes on after a restart: asked again under a new id (C10, 
   runtime.processes[0]!.exit({ signal: "SIGKILL" });
   await clock.advance(1_000);
   const request = await peers[1]!.takeRequest("subscriptions/listen");
-  assert.deepEqual(request.params?.notifications, FILTER);
+  assert.deepEqual(request.params?.notifications, filter);
   assert.notEqual(request.id, first);
   peers[1]!.send(event(first, UPDATED, { uri: "of the old one" })); // Its id is nobody's now.
   peers[1]!.send(
@@ -224,16 +356,16 @@ test("Client.listen() goes on after a restart: asked again under a new id (C10, 
 });
 
 test("Client.listen() is asked again as often as there are restarts, and each time awaits its acknowledgment (C10)", async () => {
-  const { client, peers, runtime, clock } = await inhabit();
+  const { client, peers, runtime, clock } = await inhabit(undefined, { maxRestarts: 6 });
   const listening = client.listen(FILTER);
   await acknowledge(peers[0]!);
-  for (let restart = 1; restart <= 3; restart++) {
+  for (let restart = 1; restart <= 5; restart++) {
     await settle();
     runtime.processes.at(-1)!.exit({ code: 1 });
     await clock.advance(9_000);
-    if (restart < 3) await acknowledge(peers[restart]!);
+    if (restart < 5) await acknowledge(peers[restart]!);
   }
-  await clock.advance(10_000); // The last one says nothing.
+  await clock.advance(60_000); // The last one says nothing.
   assert.equal(await listening.ended, "lost");
   await client.close();
   assert.equal(clock.pendingTimers, 0);

@@ -241,7 +241,7 @@ test("Client cancels a request that timed out exactly once (C4)", async () => {
   await client.close();
 });
 
-test("Client tells a late answer from one to nothing (C4, B64)", async () => {
+test("Client warns of a late frame, and tells it from one that nobody asked for (C4, S1-70, B64)", async () => {
   const { client, peer, log } = await meet();
   const controller = new AbortController();
   const call = outcomeOf(client.request("tools/list", {}, { signal: controller.signal }));
@@ -250,22 +250,32 @@ test("Client tells a late answer from one to nothing (C4, B64)", async () => {
   await call;
   peer.refuse(request, -1);
   peer.answer(request);
+  peer.send({ method: "notifications/progress", params: { progressToken: request.id, progress: 1 } });
+  peer.answer({ id: 99 });
   await settle();
-  assert.deepEqual(log.lines.map(({ level }) => level), ["debug", "debug"]);
+  assert.deepEqual(log.lines.map(({ level, facts }) => [level, facts.id]), [
+    ["warn", String(request.id)],
+    ["warn", String(request.id)],
+    ["warn", String(request.id)],
+    ["warn", "99"],
+  ]);
+  assert.deepEqual(log.of("warn").map((message) => /late/.test(message)), [true, true, true, false]);
   await client.close();
 });
 
 test("Client rejects an aborted request with the signal's own reason (C4)", async () => {
   const { client, peer } = await meet();
-  for (const reason of [new Error("mine"), "text", 0, null]) {
+  const longest = "é".repeat(512);
+  for (const reason of [new Error("mine"), "text", 0, null, longest, `${longest}!`]) {
     const controller = new AbortController();
     const call = client.request("tools/list", {}, { signal: controller.signal });
     const { id } = await peer.take("tools/list");
     controller.abort(reason);
     await assert.rejects(call, (error) => error === reason);
     const { params } = await peer.take("notifications/cancelled");
-    const told = reason instanceof Error ? "mine" : typeof reason === "string" ? reason : undefined;
-    assert.deepEqual(params, told === undefined ? { requestId: id } : { requestId: id, reason: told });
+    // The text of an error is not the server's business, nor is a long one.
+    const isTold = reason === "text" || reason === longest;
+    assert.deepEqual(params, isTold ? { requestId: id, reason } : { requestId: id });
   }
   const sent = peer.received.length;
   const reason = new Error("before");
@@ -402,6 +412,59 @@ test("Client leaves no timer and no listener behind (C9)", async () => {
   assert.equal(clock.pendingTimers, 0);
   await client.close();
   assert.equal(clock.pendingTimers, 0);
+});
+
+test("Client listens once to a signal, however many calls are given it (XF16, C4)", async () => {
+  const { client, peer } = await meet();
+  const controller = new AbortController();
+  const { signal } = controller;
+  let listeners = 0;
+  const count = (step: number) => (...args: Parameters<AbortSignal["addEventListener"]>) => {
+    if (args[0] === "abort") listeners += step;
+  };
+  const { addEventListener, removeEventListener } = signal;
+  signal.addEventListener = (...args: Parameters<AbortSignal["addEventListener"]>) => {
+    count(1)(...args);
+    addEventListener.apply(signal, args);
+  };
+  signal.removeEventListener = (...args: Parameters<AbortSignal["removeEventListener"]>) => {
+    count(-1)(...args);
+    removeEventListener.apply(signal, args);
+  };
+  const calls = Array.from({ length: 100 }, () => outcomeOf(client.request("tools/list", {}, { signal })));
+  const listening = Array.from({ length: 20 }, () => client.request("tools/list", {}, { signal }));
+  assert.equal(listeners, 1);
+  const requests = [];
+  for (const _call of [...calls, ...listening]) requests.push(await peer.take("tools/list"));
+  for (const request of requests.slice(-20)) peer.answer(request, { tools: [] });
+  await Promise.all(listening);
+  assert.equal(listeners, 1);
+  controller.abort("enough");
+  for (const { error } of await Promise.all(calls)) assert.equal(error, "enough");
+  assert.equal(listeners, 0);
+  await client.close();
+});
+
+test("Client does not listen to a signal any more when its calls are over (XF16, C9)", async () => {
+  const { client, peer } = await meet();
+  const { signal } = new AbortController();
+  let listeners = 0;
+  const { addEventListener, removeEventListener } = signal;
+  signal.addEventListener = (...args: Parameters<AbortSignal["addEventListener"]>) => {
+    listeners++;
+    addEventListener.apply(signal, args);
+  };
+  signal.removeEventListener = (...args: Parameters<AbortSignal["removeEventListener"]>) => {
+    listeners--;
+    removeEventListener.apply(signal, args);
+  };
+  for (let round = 0; round < 3; round++) {
+    const call = client.request("tools/list", {}, { signal });
+    peer.answer(await peer.take("tools/list"), { tools: [] });
+    await call;
+    assert.equal(listeners, 0);
+  }
+  await client.close();
 });
 
 test("Client raises no rejection that nobody observes (C9, B56)", async () => {

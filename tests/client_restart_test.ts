@@ -9,7 +9,8 @@ import { type House, inhabit, outcomeOf, settle } from "./_client_peer.ts";
 const LOSSES: ReadonlyArray<[method: string, options: RequestOptions, isMadeAgain: boolean]> = [
   ["tools/list", {}, true],
   ["resources/read", {}, true],
-  ["vendor/method", {}, true],
+  ["acme/charge", {}, false],
+  ["acme/charge", { retry: "force" }, true],
   ["tools/call", {}, false],
   ["tools/call", { retry: "force" }, true],
   ["tools/list", { retry: "never" }, false],
@@ -17,7 +18,7 @@ const LOSSES: ReadonlyArray<[method: string, options: RequestOptions, isMadeAgai
 
 for (const [method, options, isMadeAgain] of LOSSES) {
   const { retry = "auto" } = options;
-  test(`Client ${isMadeAgain ? "makes" : "does not make"} ${method} again with retry ${retry} (P8, S1-94, S1-95)`, async () => {
+  test(`Client ${isMadeAgain ? "makes" : "does not make"} ${method} again with retry ${retry} (P8, XB10, S1-94, S1-95)`, async () => {
     const { client, peers, runtime, clock } = await inhabit();
     const call = outcomeOf(client.request(method as string, { cursor: "c" }, options));
     const first = await peers[0]!.takeRequest(method);

@@ -5,12 +5,16 @@ import { createDeferred } from "../internal/deferred.ts";
 import { MetaKey, type Params } from "../messages.ts";
 import { createStreamPair } from "../testing.ts";
 import { DISCOVERED, meet, outcomeOf, Peer, settle } from "./_client_peer.ts";
-import { countTold, nextTurn, stateOf } from "./helpers.ts";
+import { countTold, nextTurn, showUnhandledRejections, stateOf } from "./helpers.ts";
 
 const progress = (progressToken: unknown, value = 1) => ({
   method: "notifications/progress",
   params: { progressToken, progress: value },
 });
+
+function raise(error: Error): never {
+  throw error;
+}
 
 test("Client shows 250 of 250 progress callbacks before the results (C2)", async () => {
   const { client, peer } = await meet();
@@ -191,34 +195,97 @@ test("Client delivers notifications in order, awaiting each callback (C3)", asyn
   await client.close();
 });
 
-test("Client goes on when a callback throws or rejects, and logs it (C3)", async () => {
-  let calls = 0;
-  const fail = () => {
-    calls++;
-    throw new Error("mine");
-  };
-  const { client, peer, log, clock } = await meet({
-    onNotification: (method) => method === "notifications/a" ? fail() : Promise.resolve().then(fail),
-    onStrayOutput: fail,
-    onStateChange: fail,
+test("Client goes on when a callback of its own throws or rejects, and logs it (XA6, C3)", async () => {
+  for (const fails of [(error: Error) => Promise.reject(error), (error: Error) => raise(error)]) {
+    let calls = 0;
+    const fail = (): Promise<void> => {
+      calls++;
+      return fails(new Error("mine")) as Promise<void>;
+    };
+    const { client, peer, log, clock } = await meet({
+      onNotification: fail,
+      onStrayOutput: fail,
+      onStateChange: fail,
+    });
+    peer.send({ method: "notifications/a" }, { method: "notifications/b" });
+    peer.write("stray\n");
+    const call = client.request("tools/call", { name: "x" });
+    peer.answer(await peer.take("tools/call"), { ok: true });
+    assert.equal((await call).ok, true);
+    await showUnhandledRejections();
+    assert.equal(calls, 4);
+    await clock.advance(1_000);
+    assert.equal(countTold(log.of("error")), 4);
+    assert.ok(log.lines.every(({ level, facts }) => level !== "error" || /mine/.test(String(facts.error))));
+    await client.close();
+  }
+});
+
+test("Client fails a request whose callback throws or rejects with that, and the server is told (XA6, C3, S1-69)", async () => {
+  const mine = new Error("mine");
+  const log = { method: "notifications/message", params: { level: "info", data: 1 } };
+  const notices = (progressToken: unknown): { [name: string]: object } => ({
+    onProgress: progress(progressToken),
+    onLog: { ...log, params: { ...log.params, _meta: { progressToken } } },
+    onNotification: { method: "notifications/x", params: { _meta: { progressToken } } },
   });
-  const call = client.request("tools/call", { name: "x" }, { onProgress: fail, onNotification: fail });
-  const { id } = await peer.take("tools/call");
-  peer.send(
-    progress(id, 1),
-    { method: "notifications/x", params: { _meta: { progressToken: id } } },
-    { method: "notifications/a" },
-    { method: "notifications/b" },
-    { method: "notifications/a" },
-  );
-  peer.write("stray\n");
-  peer.send({ id, result: { ok: true } });
-  assert.equal((await call).ok, true);
+  for (const name of ["onProgress", "onLog", "onNotification"]) {
+    for (const fail of [() => raise(mine), () => Promise.reject(mine)]) {
+      for (const inlineNotifications of [false, true]) {
+        const { client, peer, log } = await meet();
+        const call = outcomeOf(
+          client.request("tools/call", { name }, {
+            inlineNotifications,
+            resetTimeoutOnProgress: true,
+            [name]: fail,
+          }),
+        );
+        const { id } = await peer.take("tools/call");
+        peer.send(notices(id)[name]!);
+        assert.equal((await call).error, mine);
+        // The text of the error is not the server's business.
+        assert.deepEqual((await peer.take("notifications/cancelled")).params, { requestId: id });
+        await showUnhandledRejections();
+        assert.deepEqual(log.lines, []);
+        await client.close();
+      }
+    }
+  }
+});
+
+test("Client fails a request whose callback throws although the answer stands right behind (C3, S1-69)", async () => {
+  const { client, peer } = await meet();
+  for (const answer of [{ result: { resultType: "complete" } }, { error: { code: 1, message: "no" } }]) {
+    const call = outcomeOf(
+      client.request("tools/call", { name: "x" }, { onProgress: () => raise(new Error("mine")) }),
+    );
+    const { id } = await peer.take("tools/call");
+    peer.send(progress(id, 1), progress(id, 2), { id, ...answer });
+    assert.equal((await call).error?.message, "mine");
+  }
   await settle();
-  assert.equal(calls, 7);
-  await clock.advance(1_000);
-  assert.equal(countTold(log.of("error")), 7);
-  assert.ok(log.lines.every(({ level, facts }) => level !== "error" || /mine/.test(String(facts.error))));
+  assert.ok(!peer.methods.includes("notifications/cancelled")); // There is nothing to stop any more.
+  await client.close();
+});
+
+test("Client logs what a callback throws whose request is over (C3, C9)", async () => {
+  const gate = createDeferred();
+  const { client, peer, log } = await meet();
+  const call = client.request("tools/call", { name: "x" }, {
+    onProgress: async () => {
+      await gate.promise;
+      throw new Error("mine");
+    },
+  });
+  const { id } = await peer.take("tools/call");
+  peer.send(progress(id, 1), { id, result: { ok: true } });
+  assert.equal((await call).ok, true);
+  gate.resolve();
+  await showUnhandledRejections();
+  assert.deepEqual(log.lines.map(({ level, facts }) => [level, String(facts.error)]), [[
+    "error",
+    "Error: mine",
+  ]]);
   await client.close();
 });
 
@@ -302,33 +369,62 @@ test("Client is closed although an inline callback never returns (C3, P3)", asyn
   assert.equal(clock.pendingTimers, 0);
 });
 
-test("Client holds a server that writes faster than onNotification takes, and loses nothing (B94)", async () => {
-  const COUNT = 5_000;
+test("Client reads answers however many notifications wait, and drops log messages past the bound (XB9, C3)", async () => {
   const gate = createDeferred();
-  let seen = 0;
-  const { client, peer } = await meet({
+  const seen: unknown[] = [];
+  let inner: Promise<unknown> | undefined;
+  const { client, peer, log, clock } = await meet({
     limits: { maxQueuedNotifications: 16 },
-    onNotification: async (_method, params) => {
+    onNotification: async (method, params) => {
+      seen.push(method === "notifications/message" ? params!.data : method);
+      // It may wait for an answer of the server: that stands behind all that the server has told.
+      if (inner === undefined) await (inner = client.request("tools/list"));
       await gate.promise;
-      assert.equal(params!.data, seen++);
     },
   });
-  let accepted = 0;
-  const message = (data: number) => ({
-    method: "notifications/message",
-    params: { level: "info", data, text: "x".repeat(200) },
-  });
-  for (let data = 0; data < COUNT; data++) peer.send(message(data));
-  accepted = peer.accepted;
-  await settle();
-  // One pipe, one read and one queue full: the rest has not left the server.
-  assert.ok(peer.accepted - accepted < COUNT / 2, `${peer.accepted} of ${COUNT} were taken`);
+  const message = (data: number) => ({ method: "notifications/message", params: { level: "info", data } });
+  peer.send(message(0));
+  const request = await peer.take("tools/list");
+  for (let n = 1; n <= 1_100; n++) peer.send(message(n), { method: `notifications/x${n}` });
+  peer.answer(request, { tools: [] });
+  await inner;
   gate.resolve();
+  for (let turn = 0; turn < 40 && seen.length < 1_109; turn++) await settle();
+  // The queue held 16: eight log messages and eight others; from then on there was room for the others alone.
+  const kept = seen.filter((one) => typeof one === "number");
+  assert.deepEqual(kept, [0, 1, 2, 3, 4, 5, 6, 7, 8]);
+  assert.equal(seen.length - kept.length, 1_100);
+  await clock.advance(1_000);
+  assert.equal(countTold(log.of("warn")), 1_100 - 8);
+  assert.ok(log.of("warn").length <= 2, "one warning, and one that counts");
+  assert.ok(log.of("warn").every((line) => /dropped a log message: onNotification is too slow/.test(line)));
+  await client.close();
+});
+
+test("Client keeps no more than 8 MiB of notifications for a listener that never returns (XB9)", async () => {
+  const { client, peer, log, clock } = await meet({ onNotification: () => new Promise(() => {}) });
+  const text = "x".repeat(100_000);
+  for (let n = 0; n < 200; n++) peer.send({ method: "notifications/x", params: { n, text } });
   const call = client.request("tools/list");
   peer.answer(await peer.take("tools/list"), { tools: [] });
   await call;
-  for (let turn = 0; turn < 100 && seen < COUNT; turn++) await settle();
-  assert.equal(seen, COUNT);
+  await clock.advance(1_000);
+  const dropped = countTold(log.of("warn"));
+  assert.ok(dropped > 100 && dropped < 165, `${dropped} of 200 were dropped`);
+  await client.close();
+});
+
+test("Client holds nothing back from a listener that takes no time, however much comes at once (C3)", async () => {
+  let seen = 0;
+  const { client, peer, log } = await meet({
+    limits: { maxQueuedNotifications: 4 },
+    onNotification: () => void seen++,
+  });
+  const message = { method: "notifications/message", params: { level: "info", data: 1 } };
+  for (let n = 0; n < 50; n++) peer.send(...Array.from({ length: 200 }, () => message));
+  for (let turn = 0; turn < 40 && seen < 10_000; turn++) await settle();
+  assert.equal(seen, 10_000);
+  assert.deepEqual(log.of("warn"), []);
   await client.close();
 });
 

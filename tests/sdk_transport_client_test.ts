@@ -209,14 +209,15 @@ test("StdioClientTransport lets progress be handled before the response in the s
   assert.deepEqual(order, ["progress", "progress", "response 0", "progress", "response 1"]);
 });
 
-test("StdioClientTransport settles a request only by its own id and type; a late answer says nothing (C2)", async (t) => {
+test("StdioClientTransport settles a request only by its own id and type; a late answer is told (C2, S1-70)", async (t) => {
   const { transport, received, errors, log, write } = await connect(t);
   for (const id of [0, 1, 2]) await transport.send(legacy(id, "tools/call"));
   await transport.send(cancel(2));
   await write([result(""), result("0"), result(2), result(9), result(1), result(1), result(0)]);
   assert.deepEqual(received, [result(1), result(0)]);
   assert.deepEqual(errors, []);
-  assert.equal(log.texts("warn").length, 4, "the late one is not warned of");
+  assert.equal(log.texts("warn").length, 5);
+  assert.equal(log.texts("warn").filter((text) => /its request was given up/.test(text)).length, 1);
 });
 
 for (
@@ -263,6 +264,27 @@ test("StdioClientTransport gives an error without an id to the one request that 
   assert.deepEqual(received.slice(1), [result(1), { jsonrpc: "2.0", id: 0, error }]);
 });
 
+test("StdioClientTransport fails nothing for an error that its own notifications may have got (XB1, C5)", async (t) => {
+  const { transport, received, errors, write } = await connect(t);
+  const unnamed = (code: number) => `{"jsonrpc":"2.0","id":null,"error":{"code":${code},"message":"no"}}`;
+  await transport.send(legacy(0, "initialize"));
+  await write([result(0)]);
+  await transport.send(notification("notifications/initialized"));
+  await transport.send(legacy(1, "tools/list"));
+  await write([unnamed(-32601), unnamed(-32600)]);
+  await transport.send(cancel(1));
+  await transport.send(legacy(2, "tools/list"));
+  await write([unnamed(-32600), result(2)]);
+  assert.deepEqual(received, [result(0), result(2)]);
+  assert.equal(errors.length, 3);
+  // Nothing else is written any more that it could be about, and it says that a request could not be read.
+  await transport.send(legacy(3, "tools/list"));
+  await write([unnamed(-32601)]);
+  assert.equal(received.length, 2);
+  await write([unnamed(-32700)]);
+  assert.deepEqual(received.at(-1), { jsonrpc: "2.0", id: 3, error: { code: -32700, message: "no" } });
+});
+
 test("StdioClientTransport tells a bad line that nobody waits for; text on stdout is warned of only (C6)", async (t) => {
   const { errors, log, told, write } = await connect(t);
   await write(["server listening on stdio", '{"jsonrpc":"2.0","method":5}', '{"id":77,"result":{}}']);
@@ -290,6 +312,90 @@ test("StdioClientTransport takes a batch of answers (V8)", async (t) => {
   assert.deepEqual(received, [result(0), result(1)]);
 });
 
+const SPOILT = { code: -32600, message: "Server already initialized" };
+const refusal = (id: number | string, error: { code: number; message: string } = SPOILT): JSONRPCMessage => ({
+  jsonrpc: "2.0",
+  id,
+  error,
+});
+
+test("StdioClientTransport starts a server once more that refuses initialize because of the probe (XB2, E2, K2)", async (t) => {
+  const { transport, runtime, received, told, clock, read, write } = await connect(t);
+  await transport.send(discover("probe"));
+  await write([refusal("probe", { code: -32601, message: "no" })]);
+  await transport.send(legacy(0, "initialize"));
+  await write([refusal(0)]);
+  await clock.advance(5_000);
+  assert.equal(runtime.processes.length, 2);
+  assert.equal(received.length, 1, "the SDK hears nothing of it");
+  assert.deepEqual(read(1), [legacy(0, "initialize")]);
+  await write([result(0)], 1);
+  assert.deepEqual(received.at(-1), result(0));
+  assert.deepEqual([told, transport.pid], [[], 1_001]);
+  // Once only.
+  await transport.send(legacy(1, "initialize"));
+  await write([refusal(1)], 1);
+  assert.deepEqual(received.at(-1), refusal(1));
+  assert.equal(runtime.processes.length, 2);
+});
+
+test("StdioClientTransport starts no server twice that refuses initialize for a reason of its own, or without a probe (E2)", async (t) => {
+  for (
+    const [probed, code, message] of [[true, -32603, "no token"], [
+      false,
+      -32600,
+      "already initialized",
+    ]] as const
+  ) {
+    const { transport, runtime, received, write } = await connect(t);
+    if (probed) {
+      await transport.send(discover("probe"));
+      await write([refusal("probe", { code: -32601, message: "no" })]);
+    }
+    await transport.send(legacy(0, "initialize"));
+    await write([refusal(0, { code, message })]);
+    assert.deepEqual(received.at(-1), refusal(0, { code, message }));
+    assert.equal(runtime.processes.length, 1);
+  }
+});
+
+test("StdioClientTransport greets once more whose first answer stands behind text without a line feed (XB5, K2)", async (t) => {
+  const { transport, received, errors, read, write } = await connect(t);
+  for (const greeting of [discover("probe"), legacy(0, "initialize")]) {
+    await transport.send(greeting);
+    const { id } = greeting as { id: number | string };
+    const said = read().length;
+    await write([`loading… ${JSON.stringify(result(id))}`]);
+    assert.deepEqual(read().slice(said), [greeting]);
+    await write([result(id)]);
+    assert.deepEqual(received.at(-1), result(id));
+  }
+  assert.deepEqual([received.length, errors.length], [2, 0]);
+  await transport.send(legacy(1, "tools/list"));
+  await write([`more… ${JSON.stringify(result(1))}`]);
+  assert.equal((received.at(-1) as { error: { code: number } }).error.code, -32700);
+});
+
+test("StdioClientTransport survives callbacks that reject (XA6, K2)", async (t) => {
+  const { transport, log, errors, write, runtime } = await connect(t, {
+    stderr: (() => Promise.reject(new Error("mine"))) as () => void,
+  });
+  const reject = () => Promise.reject(new Error("mine")) as unknown as void;
+  Object.assign(transport, { onmessage: reject, onclose: reject });
+  await runtime.processes[0]!.writeStderr("a line\n");
+  await write([notification("notifications/x")]);
+  assert.equal(errors.length, 1);
+  transport.onerror = reject;
+  await write([notification("notifications/x")]);
+  await transport.close();
+  await settle();
+  assert.deepEqual(log.texts("error"), [
+    "[mcp_stdio] a receiver of stderr has failed",
+    "[mcp_stdio] onerror has failed",
+    "[mcp_stdio] onclose has failed",
+  ]);
+});
+
 test("StdioClientTransport survives callbacks that throw (K2)", async (t) => {
   const { transport, log, told, write } = await connect(t);
   transport.onmessage = () => {
@@ -304,7 +410,7 @@ test("StdioClientTransport survives callbacks that throw (K2)", async (t) => {
     throw new Error("no");
   };
   await transport.close();
-  assert.deepEqual(log.texts("error"), ["[mcp_stdio] onclose has thrown"]);
+  assert.deepEqual(log.texts("error"), ["[mcp_stdio] onclose has failed"]);
 });
 
 test("StdioClientTransport starts a server again that exits at the probe, and answers the probe with -32601 (K2, E2)", async (t) => {

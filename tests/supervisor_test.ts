@@ -66,6 +66,7 @@ class Stage {
         this.greeting = createDeferred();
         return this.greeting.promise;
       },
+      cause: "it has ended",
       hasEnded: (link) => this.ended.has(link as unknown as FakeLink),
       lost: (willRestart) => void this.told.push(willRestart ? "lost" : "lost for good"),
       changed: (life: Life) => {

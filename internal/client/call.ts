@@ -7,6 +7,7 @@ import type {
   RequestId,
   Result,
 } from "../../messages.ts";
+import { callGuarded } from "../guard.ts";
 import type { RetryPolicy } from "./retry.ts";
 
 /** What progress says. */
@@ -27,9 +28,9 @@ export interface CallSettings {
   readonly isGreeting?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly logLevel?: LoggingLevel | undefined;
-  readonly onProgress?: ((progress: CallProgress) => void) | undefined;
-  readonly onLog?: ((level: LoggingLevel, data: unknown, logger?: string) => void) | undefined;
-  readonly onNotification?: ((method: string, params: Params | undefined) => void) | undefined;
+  readonly onProgress?: ((progress: CallProgress) => unknown) | undefined;
+  readonly onLog?: ((level: LoggingLevel, data: unknown, logger?: string) => unknown) | undefined;
+  readonly onNotification?: ((method: string, params: Params | undefined) => unknown) | undefined;
 }
 
 /**
@@ -44,7 +45,7 @@ export class Call {
   readonly promise: Promise<Result>;
   #resolve!: (result: Result) => void;
   #reject!: (error: unknown) => void;
-  /** What waits for the call's own turn, in wire order; undefined when nothing does. */
+  /** What waits for the call's own turn, in wire order: notifications, and in the end the settling; undefined when nothing does. */
   #turn: Array<() => void> | undefined;
   #settled = false;
 
@@ -58,9 +59,11 @@ export class Call {
   retries = 0;
   /** Rounds of input that the server asked for. */
   inputRounds = 0;
-  /** The duration of the deadline for the whole of it, while that runs. */
+  /** The duration of the deadline for the whole of it, once that has begun; what is left of it while the call is paused. */
   totalMs: number | undefined;
   onAbort: (() => void) | undefined;
+  /** Called when its outcome stands. */
+  onSettled: (() => void) | undefined;
 
   constructor(method: string, params: Params, settings: CallSettings) {
     this.method = method;
@@ -72,9 +75,14 @@ export class Call {
     });
   }
 
-  /** Whether it is settled. */
+  /** Whether its outcome stands. */
   get settled(): boolean {
     return this.#settled;
+  }
+
+  /** Whether the caller knows the outcome: what it was shown before it has had its turn. */
+  get isOver(): boolean {
+    return this.#settled && this.#turn === undefined;
   }
 
   /** Whether the request goes out with a progress token; the token is the id. */
@@ -93,28 +101,33 @@ export class Call {
     return this.outgoing?.begun ?? false;
   }
 
-  /** Lets a callback see a notification: at once, or in order on the call's own turn (rule C3). */
-  deliver(callback: () => void): void {
-    if (this.settings.inlineNotifications) callback();
-    else this.#inTurn(callback);
+  /**
+   * Lets a callback see a notification: at once, or in order on the call's own turn (rule C3). `onRefusal` is told of one that throws
+   * or gives a promise that rejects.
+   */
+  deliver(notification: JSONRPCNotification, onRefusal: (call: Call, error: unknown) => void): void {
+    const show = () => {
+      callGuarded(() => this.#notify(notification), (error) => onRefusal(this, error));
+    };
+    if (this.settings.inlineNotifications) show();
+    else this.#inTurn(show);
   }
 
   /** Hands a notification to the callback that takes its kind. */
-  notify({ method, params }: JSONRPCNotification): void {
+  #notify({ method, params }: JSONRPCNotification): unknown {
     const { onProgress, onLog, onNotification } = this.settings;
-    if (method === "notifications/progress") {
-      onProgress?.(params as unknown as CallProgress);
-    } else if (method === "notifications/message" && onLog !== undefined) {
-      onLog(params?.level as LoggingLevel, params?.data, params?.logger as string | undefined);
-    } else {
-      onNotification?.(method, params);
+    if (method === "notifications/progress") return onProgress?.(params as unknown as CallProgress);
+    if (method === "notifications/message" && onLog !== undefined) {
+      return onLog(params?.level as LoggingLevel, params?.data, params?.logger as string | undefined);
     }
+    return onNotification?.(method, params);
   }
 
-  /** Settles it. Whoever waits goes on behind what was delivered before: that has its turn already. */
+  /** Settles it, behind the notifications that wait for their turn: one that is refused yet is what the caller gets. */
   succeed(result: Result): void {
     this.#settled = true;
-    this.#resolve(result);
+    if (this.#turn === undefined) this.#resolve(result);
+    else this.#turn.push(() => this.#resolve(result));
   }
 
   /** Settles it, with the same order. */
@@ -122,7 +135,8 @@ export class Call {
     this.#settled = true;
     // Whoever asked may have stopped caring, and that must not end the process (rule C9).
     this.promise.catch(() => {});
-    this.#reject(error);
+    if (this.#turn === undefined) this.#reject(error);
+    else this.#turn.push(() => this.#reject(error));
   }
 
   /** Settles it for a caller who has had enough, and is shown nothing more. */

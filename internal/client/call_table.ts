@@ -1,11 +1,15 @@
 import { RequestTimeoutError } from "../../errors.ts";
 import type { JSONRPCMessage, Params, RequestId, Result } from "../../messages.ts";
 import type { Clock } from "../../runtime.ts";
+import { offAbort, onAbort } from "../abort.ts";
+import { Asides } from "./asides.ts";
 import type { Call } from "./call.ts";
 import { Deadlines } from "./deadlines.ts";
 
 /** As many ids of given-up requests are remembered, to tell a late answer from one to nothing. */
 const REMEMBERED_IDS = 1_024;
+/** A longer reason is not told to the server. */
+const LONGEST_REASON_BYTES = 1_024;
 
 /**
  * The calls under way. Whatever ends a call does so here, and takes its id, its deadlines and its listener with it
@@ -22,8 +26,10 @@ export class CallTable {
   readonly #idle: Deadlines<Call>;
   /** By `maxTimeoutMs`: the whole of it took so long. */
   readonly #total: Deadlines<Call>;
-  readonly #givenUp = new Set<RequestId>();
+  /** Ids of calls that are over although something may still come; whether that is a surprise. */
+  readonly #given = new Map<RequestId, boolean>();
   readonly #cancel: (id: RequestId, reason: string | undefined) => void;
+  readonly #asides = new Asides();
   #lastId = 0;
   #lastSequence = 0;
 
@@ -44,7 +50,7 @@ export class CallTable {
     if (timeoutMs > maxTimeoutMs || resetTimeoutOnProgress) this.#startTotal(call, maxTimeoutMs);
     if (signal === undefined) return;
     call.onAbort = () => this.giveUp(call, signal.reason, reasonText(signal.reason));
-    signal.addEventListener("abort", call.onAbort, { once: true });
+    onAbort(signal, call.onAbort);
   }
 
   /** Keeps a call that cannot go out yet. */
@@ -67,9 +73,26 @@ export class CallTable {
     return id === undefined ? undefined : this.#calls.get(id);
   }
 
-  /** Whether an id belonged to a call that was given up a while ago. */
-  wasGivenUp(id: RequestId): boolean {
-    return this.#givenUp.has(id);
+  /** Takes note that a frame has named a call. */
+  heard(call: Call): void {
+    call.hadFrame = true;
+    this.#asides.heard(call.id as number);
+  }
+
+  /** Takes note that something was written that is no request: some servers answer that, too, and without an id. */
+  wroteAside(): void {
+    this.#asides.wrote(this.#lastId);
+  }
+
+  /** What was written to the last server does not count for the next. */
+  forgetAsides(): void {
+    this.#asides.forget();
+  }
+
+  /** Whether an id belonged to a call that is over: `late` is what comes to it now, unless it was to be expected. */
+  pastOf(id: RequestId): "late" | "expected" | undefined {
+    const isSurprise = this.#given.get(id);
+    return isSurprise === undefined ? undefined : isSurprise ? "late" : "expected";
   }
 
   /** Starts the idle time of a call anew, if it wants that (rule C4). */
@@ -91,6 +114,12 @@ export class CallTable {
     call.fail(error);
   }
 
+  /** Ends a call with an error that came without its id. It may have another answer yet, and the server is not told. */
+  failUnnamed(call: Call, error: unknown): void {
+    this.#remember(call.id!, true);
+    this.fail(call, error);
+  }
+
   /** Ends a call whose answer is of no use: the server may still be at it, and is told to stop. */
   refuse(call: Call, error: unknown, reason: string): void {
     if (call.settled) return;
@@ -108,6 +137,17 @@ export class CallTable {
     this.#callOff(call, id, outgoing, reason);
   }
 
+  /**
+   * Ends a call whose caller has refused to be shown something of it, as long as the caller does not know the outcome. Gives whether
+   * it did.
+   */
+  spoil(call: Call, error: unknown): boolean {
+    if (call.isOver) return false;
+    if (call.settled) call.abandon(error);
+    else this.giveUp(call, error, undefined);
+    return true;
+  }
+
   /** Ends a call without a server to answer it. What has not begun to leave does not leave any more. */
   lose(call: Call, toError: (call: Call) => unknown): void {
     call.outgoing?.withdraw();
@@ -122,25 +162,39 @@ export class CallTable {
     this.#waiting.add(call);
   }
 
-  /** Takes a call out while its caller's own handlers gather input; meanwhile its idle time stands still. */
+  /** Takes a call out while its caller's own handlers gather input; meanwhile its time stands still. */
   pause(call: Call): void {
     const { timeoutMs, maxTimeoutMs } = call.settings;
     this.suspend(call);
     this.#waiting.delete(call);
     this.#paused.add(call);
-    const due = this.#idle.dueOf(call, timeoutMs);
-    if (due === undefined) return;
-    this.#idle.stop(call, timeoutMs);
-    if (call.totalMs === undefined) {
-      this.#startTotal(call, maxTimeoutMs - (this.#clock.now() - due + timeoutMs));
-    }
+    // As long as nothing starts the idle time anew, that is the time of the whole, too.
+    const idleLeft = this.#idle.leftOf(call, timeoutMs);
+    const left = call.totalMs === undefined
+      ? idleLeft === undefined ? undefined : maxTimeoutMs - (timeoutMs - idleLeft)
+      : this.#total.leftOf(call, call.totalMs);
+    this.#stopTime(call);
+    call.totalMs = left;
   }
 
-  /** Lets the idle time of a paused call begin anew. */
+  /** Lets the idle time of a paused call begin anew, and the time of the whole go on. */
   resume(call: Call): void {
     const { timeoutMs, maxTimeoutMs } = call.settings;
     this.#paused.delete(call);
     if (timeoutMs <= maxTimeoutMs) this.#idle.start(call, timeoutMs);
+    if (call.totalMs !== undefined) this.#startTotal(call, call.totalMs);
+  }
+
+  /** Lets time stand still for all calls: any of them may be waiting for a person. */
+  freeze(): void {
+    this.#idle.freeze();
+    this.#total.freeze();
+  }
+
+  /** Lets it go on. */
+  thaw(): void {
+    this.#idle.thaw();
+    this.#total.thaw();
   }
 
   /** Drops a call that nobody asks for any more, without telling the server. */
@@ -148,12 +202,12 @@ export class CallTable {
     if (call.settled) return;
     const { id } = call;
     this.fail(call, new Error("the request is no longer of interest"));
-    if (id !== undefined) this.#remember(id);
+    if (id !== undefined) this.#remember(id, false);
   }
 
-  /** Remembers the id of a call whose server may still say something about it, although it is over. */
-  expectNoMore(id: RequestId): void {
-    this.#remember(id);
+  /** Remembers the id of a call whose server will still say something about it, although it is over. */
+  expectMore(id: RequestId): void {
+    this.#remember(id, false);
   }
 
   /** The calls that are under an id. */
@@ -171,8 +225,12 @@ export class CallTable {
     return [...this.#calls.values(), ...this.#waiting, ...this.#paused];
   }
 
-  /** The one call that an answer without an id can mean: written, and without a frame yet (rule C5). */
+  /**
+   * The one call that an error without an id can mean: written, without a frame yet, and with nothing written since that could
+   * be meant just as well (rule C5).
+   */
   onlyCandidate(): Call | undefined {
+    if (!this.#asides.areHeard) return undefined;
     const candidates = this.underWay().filter((call) => call.sent && !call.hadFrame);
     return candidates.length === 1 ? candidates[0] : undefined;
   }
@@ -195,15 +253,20 @@ export class CallTable {
   }
 
   #remove(call: Call): void {
-    const { timeoutMs, signal } = call.settings;
+    const { signal } = call.settings;
     if (call.id !== undefined) this.#calls.delete(call.id);
     else {
       this.#waiting.delete(call);
       this.#paused.delete(call);
     }
-    this.#idle.stop(call, timeoutMs);
+    this.#stopTime(call);
+    if (call.onAbort !== undefined) offAbort(signal!, call.onAbort);
+    call.onSettled?.();
+  }
+
+  #stopTime(call: Call): void {
+    this.#idle.stop(call, call.settings.timeoutMs);
     if (call.totalMs !== undefined) this.#total.stop(call, call.totalMs);
-    if (call.onAbort !== undefined) signal?.removeEventListener("abort", call.onAbort);
   }
 
   /** Takes back a request that has not begun to leave, or else asks the server to stop (rule C4). */
@@ -214,15 +277,15 @@ export class CallTable {
     reason: string | undefined,
   ): void {
     if (id === undefined || outgoing === undefined || outgoing.withdraw()) return;
-    this.#remember(id);
+    this.#remember(id, true);
     if (method !== "initialize" && settings.isGreeting !== true) this.#cancel(id, reason);
   }
 
-  #remember(id: RequestId): void {
-    this.#givenUp.add(id);
-    if (this.#givenUp.size <= REMEMBERED_IDS) return;
-    for (const oldest of this.#givenUp) {
-      this.#givenUp.delete(oldest);
+  #remember(id: RequestId, isSurprise: boolean): void {
+    this.#given.set(id, isSurprise);
+    if (this.#given.size <= REMEMBERED_IDS) return;
+    for (const oldest of this.#given.keys()) {
+      this.#given.delete(oldest);
       return;
     }
   }
@@ -234,7 +297,8 @@ export function cancellation(requestId: RequestId, reason: string | undefined): 
   return { jsonrpc: "2.0", method: "notifications/cancelled", params };
 }
 
+/** What the server is told of an abort: a short text. What else a caller gives is none of its business, least of all an error. */
 function reasonText(reason: unknown): string | undefined {
-  if (typeof reason === "string") return reason;
-  return reason instanceof Error ? reason.message : undefined;
+  if (typeof reason !== "string" || reason.length > LONGEST_REASON_BYTES) return undefined;
+  return new TextEncoder().encode(reason).length > LONGEST_REASON_BYTES ? undefined : reason;
 }

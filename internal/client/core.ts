@@ -16,10 +16,11 @@ import {
   type Result,
   type SubscriptionFilter,
 } from "../../messages.ts";
+import { callGuarded } from "../guard.ts";
 import { flushLogger } from "../safe_logger.ts";
 import { Call, type CallSettings } from "./call.ts";
 import { CallTable, cancellation } from "./call_table.ts";
-import { type Loss, toClosedError } from "./exit_words.ts";
+import { type Departure, describeDeparture, describeEnd, type Loss, toClosedError } from "./exit_words.ts";
 import { Greeter } from "./greeter.ts";
 import { InputRounds } from "./input_rounds.ts";
 import type { EndReport, Graces, Link } from "./link.ts";
@@ -29,6 +30,7 @@ import { ListenTable } from "./listen_table.ts";
 import type { Peer } from "./negotiate.ts";
 import { NotificationQueue } from "./notification_queue.ts";
 import { mayRetry } from "./retry.ts";
+import { Questions } from "./questions.ts";
 import { Router, type RouterPort } from "./router.ts";
 import { Sender, type SenderPort } from "./sender.ts";
 import { ServerRequests } from "./server_requests.ts";
@@ -53,6 +55,10 @@ export class ClientCore implements RouterPort, SenderPort, SupervisorPort, LinkR
   readonly #notifications: NotificationQueue | undefined;
   readonly #serverRequests: ServerRequests;
   readonly #endedLinks = new WeakSet<Link>();
+  /** How the last server went. */
+  #departed: { readonly link: Link; readonly departure: Departure } | undefined;
+  /** Whether a message has come from the server in use. */
+  #hasSpoken = false;
   #closedBy: CloseReason | undefined;
   #overCause: unknown;
 
@@ -65,16 +71,18 @@ export class ClientCore implements RouterPort, SenderPort, SupervisorPort, LinkR
     this.#openLink = openLink;
     this.#onLife = onLife;
     const { clock, logger, maxRestarts, graces, onNotification, maxQueuedNotifications } = settings;
-    this.#table = new CallTable(clock, (id, reason) => this.#sender.send(cancellation(id, reason)));
+    this.#table = new CallTable(clock, (id, reason) => this.#sender.tell(cancellation(id, reason)));
     this.#sender = new Sender(this.#table, settings, this);
     this.#router = new Router(this.#table, this, logger);
     this.#supervisor = new Supervisor(this, { maxRestarts, graces, clock, logger, random: Math.random });
     this.#listens = new ListenTable(this.#table, settings, this.#sender);
-    this.#rounds = new InputRounds(this.#table, settings.inputHandlers, this.#sender);
+    const questions = new Questions(settings.inputHandlers);
+    this.#rounds = new InputRounds(this.#table, questions, this.#sender);
     this.#notifications = onNotification &&
       new NotificationQueue(onNotification, maxQueuedNotifications, logger);
-    this.#serverRequests = new ServerRequests(settings, this.#sender);
+    this.#serverRequests = new ServerRequests(this.#table, questions, this.#sender, logger);
     this.#greeter = new Greeter(this.#table, settings, this.#sender, {
+      hasEnded: (link) => this.hasEnded(link),
       relaunch: async (ended) => this.#use(await this.#supervisor.relaunch(ended)),
       hint: () =>
         this.#router.framesByContentLength ? "it frames its messages with Content-Length headers" : undefined,
@@ -149,6 +157,12 @@ export class ClientCore implements RouterPort, SenderPort, SupervisorPort, LinkR
     return this.#endedLinks.has(link);
   }
 
+  get cause(): string {
+    return this.#departed === undefined
+      ? "it could not be had"
+      : describeDeparture(this.#departed.departure, this.#departed.link.exit);
+  }
+
   changed(life: Life): void {
     this.#sender.isReady = life.phase === "ready" && !this.#endedLinks.has(life.link);
     if (this.#sender.isReady) this.#welcome();
@@ -158,11 +172,12 @@ export class ClientCore implements RouterPort, SenderPort, SupervisorPort, LinkR
   /** Each call under way is kept for the next server, or fails (rules C7, P8). */
   lost(willRestart: boolean): void {
     this.#serverRequests.endAll();
+    const era = this.era ?? "modern";
     for (const call of this.#table.underWay()) {
       // What has not begun to leave must not reach a server that still reads while it ends.
       call.outgoing?.withdraw();
       const { method, sent, retries, settings: { retry: policy } } = call;
-      if (willRestart && mayRetry({ method, policy, sent, retries })) {
+      if (willRestart && mayRetry({ method, policy, era, sent, retries })) {
         if (sent && method !== "subscriptions/listen") call.retries++;
         this.#table.suspend(call);
       } else {
@@ -188,7 +203,12 @@ export class ClientCore implements RouterPort, SenderPort, SupervisorPort, LinkR
 
   route(inbound: Inbound, link: Link): Promise<void> | undefined {
     // A server that is being ended, or was replaced, may still say something; nobody waits for it.
-    return this.#sender.link === link && !this.isOver ? this.#router.route(inbound) : undefined;
+    if (this.#sender.link !== link || this.isOver) return undefined;
+    if (!this.#hasSpoken && inbound.kind === "message") {
+      this.#hasSpoken = true;
+      this.#listens.spoke();
+    }
+    return this.#router.route(inbound);
   }
 
   fellSilent(link: Link): void {
@@ -197,8 +217,9 @@ export class ClientCore implements RouterPort, SenderPort, SupervisorPort, LinkR
     if (this.#sender.link === link) this.#sender.isReady = false;
   }
 
-  ended(link: Link): void {
+  ended(link: Link, departure: Departure): void {
     if (this.#sender.link !== link) return;
+    this.#departed = { link, departure };
     // While a server is greeted only the greeting is under way: it hears of the end, the rest waits.
     if (this.#supervisor.life.phase === "starting") this.lost(true);
     else this.#supervisor.lost(link);
@@ -209,11 +230,12 @@ export class ClientCore implements RouterPort, SenderPort, SupervisorPort, LinkR
     const notifications = this.#notifications;
     if (notifications === undefined) return undefined;
     if (this.#settings.inlineNotifications) return notifications.deliverInline(method, params);
-    return notifications.push(method, params);
+    notifications.push(method, params);
+    return undefined;
   }
 
-  asked(request: JSONRPCRequest, idText: string | undefined): void {
-    this.#serverRequests.answer(request, idText);
+  asked(request: JSONRPCRequest, idText: string | undefined): Promise<void> | undefined {
+    return this.#serverRequests.answer(request, idText);
   }
 
   askedNoMore(id: RequestId): void {
@@ -240,24 +262,19 @@ export class ClientCore implements RouterPort, SenderPort, SupervisorPort, LinkR
   }
 
   stray(text: string): void {
-    try {
-      this.#settings.onStrayOutput?.(text);
-    } catch (error) {
-      this.#settings.logger.error("[mcp_router] onStrayOutput has thrown", { error });
-    }
+    const { onStrayOutput, logger } = this.#settings;
+    callGuarded(
+      () => onStrayOutput?.(text),
+      (error) => logger.error("[mcp_router] onStrayOutput has failed", { error }),
+    );
   }
 
   /** Begins to read from a link and sends to it from now on. */
   #use(link: Link): Link {
-    this.#sender.link = link;
+    this.#sender.use(link);
+    this.#hasSpoken = false;
+    this.#listens.began();
     new LinkReader(link, this, this.#settings.clock).run();
-    const notifications = this.#notifications;
-    if (notifications === undefined) return link;
-    // What a server that has exited left in its pipe is little, and the calls behind it need not wait.
-    notifications.holdReader(true);
-    link.exited.then(() => {
-      if (this.#sender.link === link) notifications.holdReader(false);
-    });
     return link;
   }
 
@@ -278,7 +295,11 @@ export class ClientCore implements RouterPort, SenderPort, SupervisorPort, LinkR
   }
 
   closedError(loss: Loss): ConnectionClosedError {
-    return toClosedError(loss, this.#sender.link, this.#closedBy, this.#overCause);
+    const { link } = this.#sender;
+    const server = link === undefined || this.#departed?.link === link
+      ? this.#departed
+      : { link, departure: describeEnd(link) };
+    return toClosedError(loss, server, this.#closedBy, this.#overCause);
   }
 
   #failAll(end: "local" | "lost"): void {

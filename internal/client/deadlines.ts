@@ -20,6 +20,10 @@ export class Deadlines<Item> {
   readonly #groups = new Map<number, Map<Item, number>>();
   #size = 0;
   #timer: Timer | undefined;
+  /** When time was stopped, if it stands still. */
+  #stoppedAt: number | undefined;
+  /** How long it has stood still altogether. */
+  #stoodMs = 0;
 
   constructor(clock: Clock, onExpired: (item: Item) => void) {
     this.#clock = clock;
@@ -32,7 +36,7 @@ export class Deadlines<Item> {
     let group = this.#groups.get(durationMs);
     if (group === undefined) this.#groups.set(durationMs, group = new Map());
     if (!group.delete(item)) this.#size++; // Taken out so that it goes to the end.
-    const now = this.#clock.now();
+    const now = this.#now();
     const due = now + durationMs;
     group.set(item, due);
     // The first look comes soon: most items are gone by then.
@@ -46,19 +50,42 @@ export class Deadlines<Item> {
     // A group that is used again and again is kept; odd durations must not add up.
     if (group.size === 0 && this.#groups.size > 8) this.#groups.delete(durationMs);
     if (--this.#size > 0 || this.#timer === undefined) return;
-    const now = this.#clock.now();
+    const now = this.#now();
     if (this.#timer.due > now + LONGEST_IDLE_MS) this.#arm(now + LONGEST_IDLE_MS, now);
   }
 
-  /** When an item's deadline of this duration passes; undefined when it has none. */
-  dueOf(item: Item, durationMs: number): number | undefined {
-    return this.#groups.get(durationMs)?.get(item);
+  /** How long it is until an item's deadline of this duration passes; undefined when it has none. */
+  leftOf(item: Item, durationMs: number): number | undefined {
+    const due = this.#groups.get(durationMs)?.get(item);
+    return due === undefined ? undefined : due - this.#now();
+  }
+
+  /** Lets time stand still for all of them. */
+  freeze(): void {
+    this.#stoppedAt ??= this.#clock.now();
+    this.#disarm();
+  }
+
+  /** Lets it go on. */
+  thaw(): void {
+    if (this.#stoppedAt === undefined) return;
+    this.#stoodMs += this.#clock.now() - this.#stoppedAt;
+    this.#stoppedAt = undefined;
+    this.#armNext(this.#now());
   }
 
   /** Stops all of them and the timer. */
   clear(): void {
     this.#groups.clear();
     this.#size = 0;
+    this.#disarm();
+  }
+
+  #now(): number {
+    return (this.#stoppedAt ?? this.#clock.now()) - this.#stoodMs;
+  }
+
+  #disarm(): void {
     if (this.#timer !== undefined) this.#clock.clearTimeout(this.#timer.handle);
     this.#timer = undefined;
   }
@@ -68,7 +95,8 @@ export class Deadlines<Item> {
   }
 
   #arm(wanted: number, now: number): void {
-    if (this.#timer !== undefined) this.#clock.clearTimeout(this.#timer.handle);
+    this.#disarm();
+    if (this.#stoppedAt !== undefined) return;
     const due = Math.min(wanted, now + GREATEST_DELAY_MS);
     this.#timer = { due, handle: this.#clock.setTimeout(() => this.#fire(due), Math.max(0, due - now)) };
   }
@@ -76,7 +104,7 @@ export class Deadlines<Item> {
   /** A timer that fires is believed: test tools fake timers and leave the time of day alone. */
   #fire(firedDue: number): void {
     this.#timer = undefined;
-    const now = Math.max(firedDue, this.#clock.now());
+    const now = Math.max(firedDue, this.#now());
     const expired: Item[] = [];
     for (const group of this.#groups.values()) {
       for (const [item, due] of group) {
@@ -87,6 +115,10 @@ export class Deadlines<Item> {
     }
     this.#size -= expired.length;
     for (const item of expired) this.#onExpired(item);
+    this.#armNext(now);
+  }
+
+  #armNext(now: number): void {
     const next = this.#nextDue();
     if (next !== undefined) this.#armBy(next, now);
   }

@@ -19,12 +19,28 @@ export function describeStderr(stderrTail: string): string {
   return text === "" ? "" : `; its stderr ends with: ${text.slice(-SHOWN_LENGTH)}`;
 }
 
-/** How a server went that nobody has ended: in a word, and in words that follow "the server has". */
-export function describeEnd(link: Link | undefined): readonly [reason: CloseReason, words: string] {
-  if (link === undefined) return ["eof", "ended its output"];
-  if (link.exit !== null) return ["exited", `exited with ${describeExit(link.exit)}`];
-  if (link.connection.inputError !== undefined) return ["input_failed", "an output that cannot be read"];
-  return link.outputFailed ? ["output_failed", "closed its input"] : ["eof", "ended its output"];
+/** How a server went that nobody has ended. */
+export interface Departure {
+  readonly reason: CloseReason;
+  /** In words that follow "the server has". */
+  readonly words: string;
+}
+
+/** How a server is going, as it looks now: what comes of our ending it hides the cause. */
+export function describeEnd(link: Link): Departure {
+  if (link.exit !== null) return { reason: "exited", words: `exited with ${describeExit(link.exit)}` };
+  if (link.connection.inputError !== undefined) {
+    return { reason: "input_failed", words: "an output that cannot be read" };
+  }
+  return link.outputFailed
+    ? { reason: "output_failed", words: "closed its input" }
+    : { reason: "eof", words: "ended its output" };
+}
+
+/** The same in whole words, once it may have exited because of that. */
+export function describeDeparture({ reason, words }: Departure, exit: ExitStatus | null): string {
+  const isMore = exit !== null && reason !== "exited";
+  return `the server has ${words}${isMore ? ` and then exited with ${describeExit(exit)}` : ""}`;
 }
 
 /** What is known about a call that nobody answers any more. */
@@ -34,19 +50,24 @@ export interface Loss {
   readonly sent: boolean;
 }
 
-/** The error for such a call: what could not be done, and how the server went (rule C7). */
+/** The error for such a call: what could not be done, and how the last server went (rule C7). */
 export function toClosedError(
   { method, sent }: Loss,
-  link: Link | undefined,
+  server: { readonly link: Link; readonly departure: Departure } | undefined,
   /** Why, if it was ended from this side. */
   closedBy: CloseReason | undefined,
   cause: unknown,
 ): ConnectionClosedError {
-  const [reason, words] = describeEnd(link);
-  const state = closedBy === undefined ? `the server has ${words}` : "the client was closed";
+  const exit = server?.link.exit ?? null;
+  const state = closedBy !== undefined
+    ? "the client was closed"
+    : server === undefined
+    ? "there is no server"
+    : describeDeparture(server.departure, exit);
+  const reason = closedBy ?? server?.departure.reason ?? "eof";
   return new ConnectionClosedError(
     `Cannot complete "${method}": ${state}`,
-    { reason: closedBy ?? reason, sent, exit: link?.exit ?? null, stderrTail: link?.stderrTail ?? "" },
+    { reason, sent, exit, stderrTail: server?.link.stderrTail ?? "" },
     cause === undefined ? {} : { cause },
   );
 }

@@ -1,12 +1,18 @@
-import { InvalidResponseError, NegotiationError, ProcessError, ProtocolError } from "../../errors.ts";
-import { MetaKey } from "../../messages.ts";
+import {
+  FrameError,
+  InvalidResponseError,
+  NegotiationError,
+  ProcessError,
+  ProtocolError,
+} from "../../errors.ts";
+import { MetaKey, type Params } from "../../messages.ts";
 import { settlesWithin } from "../clock.ts";
 import type { ProbeOutcome } from "../era.ts";
 import { Call, type CallSettings } from "./call.ts";
 import type { CallTable } from "./call_table.ts";
 import { describeExit, describeStderr } from "./exit_words.ts";
 import type { Link } from "./link.ts";
-import { EndedEarly, type Exchange, negotiate, type Peer } from "./negotiate.ts";
+import { EndedEarly, type Exchange, negotiate, type Peer, SpoiltByProbe } from "./negotiate.ts";
 import type { Sender } from "./sender.ts";
 import type { ClientSettings } from "./settings.ts";
 
@@ -22,6 +28,8 @@ const GREETING_SETTINGS: CallSettings = {
 
 /** What the greeter needs of the client. */
 export interface GreeterPort {
+  /** Whether a link has come to its end: what is asked then would never be answered, although it may still be taken. */
+  hasEnded(link: Link): boolean;
   /** Starts the server again because it ended at the probe, and reads from it. */
   relaunch(ended: Link): Promise<Link>;
   /** What the server's output looked like, if it explains a silence. */
@@ -97,33 +105,37 @@ export class Greeter {
   }
 
   async #greetOnce(greeting: Greeting): Promise<Peer> {
-    const era = this.#known?.era ?? this.#settings.era;
+    const known = this.#known;
+    try {
+      return await this.#greetAs(greeting, known?.era ?? this.#settings.era);
+    } catch (error) {
+      // What was known of the server no longer holds: it is asked anew (rule E4).
+      if (known === undefined || !(error instanceof NegotiationError)) throw error;
+      this.forget();
+    }
+    return await this.#greetAs(greeting, this.#settings.era);
+  }
+
+  /** A legacy server that does not bear the probe is started once more, and not probed (rule E2). */
+  async #greetAs(greeting: Greeting, era: ClientSettings["era"]): Promise<Peer> {
     try {
       return await this.#negotiate(greeting, era);
     } catch (error) {
-      if (error instanceof EndedEarly) return await this.#greetAgain(greeting, error, era);
-      // What was known of the server no longer holds: it is asked anew (rule E4).
-      if (this.#known === undefined || !(error instanceof NegotiationError)) throw error;
-      this.forget();
+      const wasProbed = error instanceof SpoiltByProbe || (error instanceof EndedEarly && error.probed);
+      const mayRelaunch = era === "auto" && wasProbed && this.#settings.canRelaunch && !greeting.isOver;
+      if (!mayRelaunch) throw await this.#explain(greeting, error);
     }
-    try {
-      return await this.#negotiate(greeting, this.#settings.era);
-    } catch (error) {
-      if (error instanceof EndedEarly) return await this.#greetAgain(greeting, error, this.#settings.era);
-      throw error;
-    }
-  }
-
-  /** A server that ended may have been a legacy one that was probed: it is started once more and not probed (rule E2). */
-  async #greetAgain(greeting: Greeting, ended: EndedEarly, era: ClientSettings["era"]): Promise<Peer> {
-    const mayBeLegacy = era === "auto" && ended.probed && this.#settings.canRelaunch;
-    if (!mayBeLegacy || greeting.isOver) throw await this.#endedEarly(greeting.link, ended);
     greeting.link = await this.#port.relaunch(greeting.link);
     try {
       return await this.#negotiate(greeting, "legacy");
     } catch (error) {
-      throw error instanceof EndedEarly ? await this.#endedEarly(greeting.link, error) : error;
+      throw await this.#explain(greeting, error);
     }
+  }
+
+  async #explain({ link }: Greeting, error: unknown): Promise<unknown> {
+    if (error instanceof SpoiltByProbe) return error.refusal;
+    return error instanceof EndedEarly ? await this.#endedEarly(link, error) : error;
   }
 
   #negotiate(greeting: Greeting, era: ClientSettings["era"]): Promise<Peer> {
@@ -139,19 +151,24 @@ export class Greeter {
 
   /** Bound to one server: what was meant for it never reaches another one. */
   #exchange({ link, asked }: Greeting): Exchange {
+    const ask = async (method: string, params: Params): Promise<ProbeOutcome> => {
+      if (this.#sender.link !== link || this.#port.hasEnded(link)) return { kind: "ended" };
+      if (method === "initialize") this.#isHandshaking = true;
+      const call = new Call(method, params, GREETING_SETTINGS);
+      asked.add(call);
+      this.#table.begin(call);
+      this.#sender.post(call);
+      return await call.promise.then((result): ProbeOutcome => ({ kind: "result", result }), toOutcome);
+    };
     return {
       firstSign: link.firstSign,
       tell: (method) => {
-        if (this.#sender.link === link) this.#sender.send({ jsonrpc: "2.0", method });
+        if (this.#sender.link === link) this.#sender.tell({ jsonrpc: "2.0", method });
       },
-      ask: (method, params) => {
-        if (this.#sender.link !== link) return Promise.resolve({ kind: "ended" });
-        if (method === "initialize") this.#isHandshaking = true;
-        const call = new Call(method, params, GREETING_SETTINGS);
-        asked.add(call);
-        this.#table.begin(call);
-        this.#sender.post(call);
-        return call.promise.then((result): ProbeOutcome => ({ kind: "result", result }), toOutcome);
+      // What a server has printed before its first answer may have spoilt that; it is asked once more.
+      ask: async (method, params) => {
+        const outcome = await ask(method, params);
+        return outcome.kind === "unreadable" ? await ask(method, params) : outcome;
       },
     };
   }
@@ -200,8 +217,13 @@ export class Greeter {
   }
 }
 
+/** @throws {FrameError} If the question cannot be written: no server is to blame. */
 function toOutcome(error: unknown): ProbeOutcome {
+  if (error instanceof FrameError) throw error;
   if (error instanceof ProtocolError) return { kind: "error", error: error.toJSON() };
-  if (error instanceof InvalidResponseError) return { kind: "invalid", reason: error.reason };
+  if (error instanceof InvalidResponseError) {
+    const { reason, cause } = error;
+    return { kind: cause === undefined ? "unreadable" : "invalid", reason };
+  }
   return { kind: "ended" };
 }

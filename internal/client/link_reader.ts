@@ -2,6 +2,7 @@ import type { Inbound } from "../../connection.ts";
 import type { Clock } from "../../runtime.ts";
 import { settlesWithin } from "../clock.ts";
 import { createDeferred } from "../deferred.ts";
+import { type Departure, describeEnd } from "./exit_words.ts";
 import type { Link } from "./link.ts";
 
 /** So long, after a server's output has ended, its exit and its last words are awaited so that errors can tell them. */
@@ -19,8 +20,8 @@ export interface LinkReaderPort {
   route(inbound: Inbound, link: Link): Promise<void> | undefined;
   /** Nothing more will come from the link. */
   fellSilent(link: Link): void;
-  /** The link is at its end, and what can be known of it is known. */
-  ended(link: Link): void;
+  /** The link is at its end, and what can be known of it is known; `departure` is the first cause. */
+  ended(link: Link, departure: Departure): void;
 }
 
 /** Reads one link to its end, frame by frame in wire order (rules C2, C7). */
@@ -32,6 +33,8 @@ export class LinkReader {
   #batches = 0;
   #isWaiting = false;
   #isHearingOut = false;
+  /** How the server went, if it was not heard to the end. */
+  #departure: Departure | undefined;
   /** Lets the reader go on that waits for a callback. */
   #release: (() => void) | undefined;
 
@@ -64,7 +67,7 @@ export class LinkReader {
     this.#over.resolve();
     this.#port.fellSilent(this.#link);
     await settlesWithin(this.#clock, explained, EXPLANATION_MS);
-    this.#port.ended(this.#link);
+    this.#port.ended(this.#link, this.#departure ?? describeEnd(this.#link));
   }
 
   async #waitFor(wait: Promise<void>): Promise<void> {
@@ -92,6 +95,8 @@ export class LinkReader {
       looks++;
       quiet = this.#activity === before ? quiet + 1 : 0;
     }
+    // A server that writes on dies of this, and that would be taken for the cause.
+    this.#departure = describeEnd(this.#link);
     this.#link.connection.cancelInput();
   }
 

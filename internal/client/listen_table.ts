@@ -1,5 +1,13 @@
 import { ConnectionClosedError, RequestTimeoutError } from "../../errors.ts";
-import { isJSONObject, type Params, type Result, type SubscriptionFilter } from "../../messages.ts";
+import {
+  isJSONObject,
+  type Params,
+  type Result,
+  type ServerCapabilities,
+  type SubscriptionFilter,
+} from "../../messages.ts";
+import { canonicalUri } from "../canonical_uri.ts";
+import { asksFor, narrowFilter, PUBLICATIONS } from "../publications.ts";
 import { Call, type CallSettings } from "./call.ts";
 import type { CallTable } from "./call_table.ts";
 import { Listening, type ListeningEnd } from "./listening.ts";
@@ -8,20 +16,24 @@ import type { ClientSettings } from "./settings.ts";
 
 const LISTEN = "subscriptions/listen";
 const ACKNOWLEDGED = "notifications/subscriptions/acknowledged";
-const UPDATED = "notifications/resources/updated";
 
-const LIST_CHANGES: ReadonlyMap<string, "toolsListChanged" | "promptsListChanged" | "resourcesListChanged"> =
-  new Map([
-    ["notifications/tools/list_changed", "toolsListChanged"],
-    ["notifications/prompts/list_changed", "promptsListChanged"],
-    ["notifications/resources/list_changed", "resourcesListChanged"],
-  ]);
+/** A longer URI, in UTF-16 code units, is not looked at in parts. */
+const LONGEST_PART = 8_192;
+/** So many parts of a URI are looked at. */
+const MOST_PARTS = 64;
 
 /** An open stream of the modern era: a request without an end, and the wait for its acknowledgment. */
 interface ModernStream {
   readonly call: Call;
   readonly listening: Listening;
+  /** Runs while the server's acknowledgment is awaited. */
   timer: unknown;
+}
+
+/** A legacy stream with the resources that it asks for. */
+interface LegacyStream {
+  readonly listening: Listening;
+  readonly uris: ReadonlySet<string>;
 }
 
 /**
@@ -33,9 +45,11 @@ export class ListenTable {
   readonly #settings: ClientSettings;
   readonly #sender: Sender;
   readonly #modern = new Set<ModernStream>();
-  readonly #legacy = new Set<Listening>();
+  readonly #legacy = new Set<LegacyStream>();
   /** Legacy: how many streams want each resource. */
   readonly #subscriptions = new Map<string, number>();
+  /** Whether the server has said anything since it was started. */
+  #hasSpoken = false;
 
   constructor(table: CallTable, settings: ClientSettings, sender: Sender) {
     this.#table = table;
@@ -50,34 +64,50 @@ export class ListenTable {
 
   /** Legacy: the server has published something. */
   published(method: string, params: Params | undefined): void {
-    for (const listening of this.#legacy) {
-      if (wants(listening.filter, method, params)) listening.push({ kind: "notification", method, params });
+    for (const { listening, uris } of this.#legacy) {
+      if (wants(listening.filter, uris, method, params)) {
+        listening.push({ kind: "notification", method, params });
+      }
+    }
+  }
+
+  /** Another server was started. */
+  began(): void {
+    this.#hasSpoken = false;
+  }
+
+  /** It has said something: from now on it can be expected to acknowledge in time. */
+  spoke(): void {
+    this.#hasSpoken = true;
+    for (const stream of this.#modern) {
+      if (stream.timer !== undefined) this.#awaitAcknowledgment(stream);
     }
   }
 
   /** A server is ready. It was asked for each stream, or knows nothing of its subscriptions. */
   async welcomed(): Promise<void> {
     for (const stream of this.#modern) this.#awaitAcknowledgment(stream);
-    const asked = [...this.#legacy].filter(({ wasAcknowledged }) => wasAcknowledged);
+    const asked = [...this.#legacy].map(({ listening }) => listening).filter((one) => one.wasAcknowledged);
     const uris = [...this.#subscriptions.keys()];
     await Promise.allSettled(uris.map((uri) => this.#askFor("resources/subscribe", uri)));
-    for (const listening of asked) listening.acknowledge(this.#narrow(listening.filter));
+    for (const listening of asked) listening.acknowledge(narrowFilter(listening.filter, this.#capabilities));
   }
 
   /** The server is gone, and another one will be asked. */
   lost(): void {
-    for (const stream of this.#modern) this.#settings.clock.clearTimeout(stream.timer);
+    for (const stream of this.#modern) this.#stopTimer(stream);
   }
 
   /** Ends all streams; the error is for those that wait for their acknowledgment. */
   endAll(end: ListeningEnd, error: unknown): void {
     for (const stream of this.#modern) this.#finish(stream, end, error);
-    for (const listening of this.#legacy) listening.finish(end, error);
+    for (const { listening } of this.#legacy) listening.finish(end, error);
     this.#legacy.clear();
     this.#subscriptions.clear();
   }
 
   #openModern(filter: SubscriptionFilter): Listening {
+    const uris = canonicalSet(filter.resourceSubscriptions);
     const settings: CallSettings = {
       timeoutMs: Infinity,
       maxTimeoutMs: Infinity,
@@ -85,9 +115,12 @@ export class ListenTable {
       retry: "force",
       inlineNotifications: true,
       onNotification: (method, params) => {
-        if (method !== ACKNOWLEDGED) return listening.push({ kind: "notification", method, params });
-        this.#settings.clock.clearTimeout(stream.timer);
-        listening.acknowledge(isJSONObject(params?.notifications) ? params.notifications : {});
+        if (method === ACKNOWLEDGED) {
+          this.#stopTimer(stream);
+          listening.acknowledge(isJSONObject(params?.notifications) ? params.notifications : {});
+        } else if (!PUBLICATIONS.has(method) || wants(filter, uris, method, params)) {
+          listening.push({ kind: "notification", method, params });
+        }
       },
     };
     const call = new Call(LISTEN, { notifications: filter }, settings);
@@ -106,16 +139,22 @@ export class ListenTable {
     return listening;
   }
 
-  /** The time begins when a server was asked, not before there is one. */
+  /** The time begins when a server was asked that is ready; one that is still starting has the time for that. */
   #awaitAcknowledgment(stream: ModernStream): void {
-    const { clock, listenTimeoutMs } = this.#settings;
-    if (listenTimeoutMs === Infinity) return;
-    clock.clearTimeout(stream.timer);
+    const { clock, listenTimeoutMs, connectTimeoutMs } = this.#settings;
+    const limitMs = this.#hasSpoken ? listenTimeoutMs : Math.max(listenTimeoutMs, connectTimeoutMs);
+    this.#stopTimer(stream);
+    if (limitMs === Infinity) return;
     stream.timer = clock.setTimeout(() => {
-      const error = new RequestTimeoutError(LISTEN, listenTimeoutMs, "idle");
+      const error = new RequestTimeoutError(LISTEN, limitMs, "idle");
       this.#finish(stream, "lost", error);
       this.#table.giveUp(stream.call, error, "timeout");
-    }, listenTimeoutMs);
+    }, limitMs);
+  }
+
+  #stopTimer(stream: ModernStream): void {
+    this.#settings.clock.clearTimeout(stream.timer);
+    stream.timer = undefined;
   }
 
   #finish(stream: ModernStream, end: ListeningEnd, error?: unknown): void {
@@ -125,17 +164,18 @@ export class ListenTable {
 
   #forget(stream: ModernStream): void {
     this.#modern.delete(stream);
-    this.#settings.clock.clearTimeout(stream.timer);
+    this.#stopTimer(stream);
   }
 
   #openLegacy(filter: SubscriptionFilter): Listening {
-    const narrow = this.#narrow(filter);
-    const uris = narrow.resourceSubscriptions ?? [];
+    const narrow = narrowFilter(filter, this.#capabilities);
+    const uris = [...new Set(narrow.resourceSubscriptions)];
     const close = () => {
-      if (this.#legacy.delete(listening)) { for (const uri of uris) this.#unsubscribe(uri); }
+      if (this.#legacy.delete(stream)) { for (const uri of uris) this.#unsubscribe(uri); }
     };
     const listening: Listening = new Listening(narrow, close);
-    this.#legacy.add(listening);
+    const stream: LegacyStream = { listening, uris: canonicalSet(uris) };
+    this.#legacy.add(stream);
     Promise.all(uris.map((uri) => this.#subscribe(uri))).then(
       () => listening.acknowledge(narrow),
       (error) => {
@@ -168,22 +208,34 @@ export class ListenTable {
     return this.#sender.requestPlainly(method, { uri }, this.#settings.listenTimeoutMs);
   }
 
-  /** As much of a filter as a legacy server can deliver. */
-  #narrow(filter: SubscriptionFilter): SubscriptionFilter {
-    const { tools, prompts, resources } = this.#sender.peer?.capabilities ?? {};
-    return {
-      ...(filter.toolsListChanged && tools?.listChanged ? { toolsListChanged: true } : {}),
-      ...(filter.promptsListChanged && prompts?.listChanged ? { promptsListChanged: true } : {}),
-      ...(filter.resourcesListChanged && resources?.listChanged ? { resourcesListChanged: true } : {}),
-      ...(filter.resourceSubscriptions !== undefined && resources?.subscribe
-        ? { resourceSubscriptions: filter.resourceSubscriptions }
-        : {}),
-    };
+  get #capabilities(): ServerCapabilities {
+    return this.#sender.peer?.capabilities ?? {};
   }
 }
 
-function wants(filter: SubscriptionFilter, method: string, params: Params | undefined): boolean {
-  if (method === UPDATED) return filter.resourceSubscriptions?.includes(String(params?.uri)) ?? false;
-  const member = LIST_CHANGES.get(method);
-  return member !== undefined && filter[member] === true;
+/** The URIs of a filter as they are compared. What is no URI is left to the encoder, or to the server, to refuse. */
+function canonicalSet(uris: readonly string[] = []): ReadonlySet<string> {
+  return new Set(uris.map((uri) => typeof uri === "string" ? canonicalUri(uri) : uri));
+}
+
+/** Whether something was asked for. An update may be of a part of a resource. */
+function wants(
+  filter: SubscriptionFilter,
+  uris: ReadonlySet<string>,
+  method: string,
+  params: Params | undefined,
+): boolean {
+  if (asksFor(filter, uris, method, params)) return true;
+  const uri = params?.uri;
+  if (method !== "notifications/resources/updated" || typeof uri !== "string") return false;
+  return uri.length <= LONGEST_PART && isPartOf(uris, canonicalUri(uri));
+}
+
+function isPartOf(uris: ReadonlySet<string>, uri: string): boolean {
+  for (let end = uri.length - 1, parts = 0; end > 0 && parts < MOST_PARTS; end--) {
+    if (!"/?#".includes(uri[end]!)) continue;
+    if (uris.has(uri.slice(0, end)) || uris.has(uri.slice(0, end + 1))) return true;
+    parts++;
+  }
+  return false;
 }

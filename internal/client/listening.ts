@@ -1,11 +1,15 @@
 import type { Params, SubscriptionFilter } from "../../messages.ts";
 import { createDeferred } from "../deferred.ts";
+import { PUBLICATIONS } from "../publications.ts";
+import { roughSize } from "./rough_size.ts";
 
 /** Something that happens on a listen stream. */
 export type ListeningEvent =
   | { readonly kind: "notification"; readonly method: string; readonly params: Params | undefined }
   /** The server was started again and asked again; what happened meanwhile was not told. */
-  | { readonly kind: "resubscribed"; readonly filter: SubscriptionFilter };
+  | { readonly kind: "resubscribed"; readonly filter: SubscriptionFilter }
+  /** So much has happened that not all of it is kept. */
+  | { readonly kind: "missed" };
 
 /** Why a listen stream is over. */
 export type ListeningEnd = "local" | "server" | "lost";
@@ -14,8 +18,9 @@ type Next = IteratorResult<ListeningEvent, undefined>;
 
 const DONE: Next = { done: true, value: undefined };
 
-/** So many events wait for a reader; then what says the same as one that waits is left out. */
+/** So many different events wait for a reader, and as many bytes of them; more give way to one that says so. */
 const MAX_WAITING = 1_024;
+const MAX_WAITING_BYTES = 4_194_304;
 
 /** A listen stream as its reader sees it: events in order, and an end (rule C10). */
 export class Listening implements AsyncIterableIterator<ListeningEvent, undefined> {
@@ -25,7 +30,10 @@ export class Listening implements AsyncIterableIterator<ListeningEvent, undefine
   readonly #acknowledged = createDeferred<SubscriptionFilter>();
   readonly #ended = createDeferred<ListeningEnd>();
   readonly #onClose: () => void;
-  #events: ListeningEvent[] = [];
+  /** What waits for a reader, by what it says: the same that waits already is not said twice. */
+  readonly #events = new Map<string, ListeningEvent>();
+  #size = 0;
+  #lastNumber = 0;
   #readers: Array<(result: Next) => void> = [];
   #wasAcknowledged = false;
   #end: ListeningEnd | undefined;
@@ -55,9 +63,7 @@ export class Listening implements AsyncIterableIterator<ListeningEvent, undefine
     if (this.#end !== undefined) return;
     const reader = this.#readers.shift();
     if (reader !== undefined) reader({ done: false, value: event });
-    else if (this.#events.length < MAX_WAITING || !this.#events.some((waiting) => isSame(waiting, event))) {
-      this.#events.push(event);
-    }
+    else this.#keep(event);
   }
 
   /** It is over; what waits is still read. */
@@ -79,8 +85,11 @@ export class Listening implements AsyncIterableIterator<ListeningEvent, undefine
 
   /** The next event, or the end. */
   next(): Promise<Next> {
-    const event = this.#events.shift();
-    if (event !== undefined) return Promise.resolve({ done: false, value: event });
+    for (const [key, event] of this.#events) {
+      this.#events.delete(key);
+      this.#size -= sizeOf(event);
+      return Promise.resolve({ done: false, value: event });
+    }
     if (this.#end !== undefined) return Promise.resolve(DONE);
     return new Promise((resolve) => this.#readers.push(resolve));
   }
@@ -88,7 +97,7 @@ export class Listening implements AsyncIterableIterator<ListeningEvent, undefine
   /** The loop over it was left: nothing of it is wanted any more. */
   return(): Promise<Next> {
     this.close();
-    this.#events = [];
+    this.#clear();
     return Promise.resolve(DONE);
   }
 
@@ -96,14 +105,42 @@ export class Listening implements AsyncIterableIterator<ListeningEvent, undefine
     return this;
   }
 
+  [Symbol.dispose](): void {
+    this.close();
+  }
+
   [Symbol.asyncDispose](): Promise<void> {
     this.close();
     return Promise.resolve();
   }
+
+  #keep(event: ListeningEvent): void {
+    // Whoever will be told to read everything anew need not be told of changes.
+    if (this.#events.has("missed") && event.kind === "notification") return;
+    const key = this.#keyOf(event);
+    const earlier = this.#events.get(key);
+    if (earlier !== undefined && event.kind === "notification") return;
+    this.#size += sizeOf(event) - (earlier === undefined ? 0 : sizeOf(earlier));
+    this.#events.set(key, event);
+    if (this.#events.size <= MAX_WAITING && this.#size <= MAX_WAITING_BYTES) return;
+    this.#clear();
+    this.#events.set("missed", { kind: "missed" });
+  }
+
+  /** Notifications of change say the same however often they come; what others say, nobody knows. */
+  #keyOf(event: ListeningEvent): string {
+    if (event.kind !== "notification") return event.kind;
+    const { method, params } = event;
+    if (!PUBLICATIONS.has(method)) return `${++this.#lastNumber}`;
+    return typeof params?.uri === "string" ? `${method} ${params.uri}` : method;
+  }
+
+  #clear(): void {
+    this.#events.clear();
+    this.#size = 0;
+  }
 }
 
-/** Notifications of change say the same however often they come. */
-function isSame(one: ListeningEvent, other: ListeningEvent): boolean {
-  return one.kind === "notification" && other.kind === "notification" && one.method === other.method &&
-    one.params?.uri === other.params?.uri;
+function sizeOf(event: ListeningEvent): number {
+  return event.kind === "notification" ? roughSize(event.params) : 0;
 }

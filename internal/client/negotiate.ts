@@ -16,6 +16,7 @@ import {
 import type { Clock } from "../../runtime.ts";
 import {
   isModernRefusal,
+  isRefusalOfProbed,
   judgeProbe,
   type ProbeOutcome,
   type ProbeVerdict,
@@ -33,7 +34,11 @@ export interface Peer {
 
 /** One link, as far as the negotiation needs it. Requests made here are never cancelled on the wire. */
 export interface Exchange {
-  /** Makes a request and gives what becomes of it; never rejects, and never gives silence. */
+  /**
+   * Makes a request and gives what becomes of it, but never silence.
+   *
+   * @throws {FrameError} As a rejection, if it cannot be written.
+   */
   ask(method: string, params: Params): Promise<ProbeOutcome>;
   /** Sends a notification. */
   tell(method: string): void;
@@ -65,6 +70,16 @@ export class EndedEarly extends Error {
   }
 }
 
+/** Thrown when the server may refuse `initialize` only because it was probed before: started anew it may take one. */
+export class SpoiltByProbe extends Error {
+  readonly refusal: NegotiationError;
+
+  constructor(refusal: NegotiationError) {
+    super(refusal.message);
+    this.refusal = refusal;
+  }
+}
+
 type Verdict = ProbeVerdict | { readonly kind: "peer"; readonly peer: Peer };
 
 /**
@@ -72,6 +87,7 @@ type Verdict = ProbeVerdict | { readonly kind: "peer"; readonly peer: Peer };
  *
  * @throws {NegotiationError} If there is no revision that both speak.
  * @throws {EndedEarly} If the server ended before it answered.
+ * @throws {SpoiltByProbe} If it would not be greeted after a probe.
  */
 export async function negotiate(exchange: Exchange, settings: NegotiationSettings): Promise<Peer> {
   const peer = await findPeer(exchange, settings);
@@ -126,7 +142,7 @@ class Probe {
   #judge(outcome: ProbeOutcome): ProbeVerdict {
     if (outcome.kind === "error") {
       this.lastError = toProtocolError(outcome.error);
-    } else if (outcome.kind === "invalid") {
+    } else if ("reason" in outcome) {
       this.lastError = new Error(`The answer to server/discover cannot be read: ${outcome.reason}`);
     } else if (outcome.kind === "silence") {
       this.lastError = new Error(`No answer to server/discover within ${this.#settings.probeTimeoutMs} ms`);
@@ -143,7 +159,7 @@ class Probe {
   #withinTime(answer: Promise<ProbeOutcome>): Promise<ProbeOutcome> {
     const { clock, probeTimeoutMs } = this.#settings;
     if (probeTimeoutMs === Infinity) return answer;
-    return new Promise((resolve) => {
+    return new Promise((resolve, reject) => {
       let isOver = false;
       const end = (outcome: ProbeOutcome) => {
         isOver = true;
@@ -157,7 +173,7 @@ class Probe {
         clock.clearTimeout(timer);
         timer = start();
       });
-      answer.then(end);
+      answer.then(end, reject);
     });
   }
 }
@@ -229,7 +245,11 @@ function modernPeer(protocolVersion: string, discovered: Result): Peer {
 
 function handshakePeer(outcome: ProbeOutcome, probeError: unknown, probed = false): Peer {
   if (outcome.kind === "ended") throw new EndedEarly("handshake", probed);
-  if (outcome.kind !== "result") throw handshakeFailed(outcome, probeError);
+  if (outcome.kind !== "result") {
+    const refusal = handshakeFailed(outcome, probeError);
+    const isSpoilt = probed && outcome.kind === "error" && isRefusalOfProbed(outcome.error);
+    throw isSpoilt ? new SpoiltByProbe(refusal) : refusal;
+  }
   const { protocolVersion, capabilities, serverInfo, instructions } = outcome.result;
   if (typeof protocolVersion !== "string" || !LEGACY_PROTOCOL_VERSIONS.includes(protocolVersion)) {
     throw new NegotiationError(
@@ -255,7 +275,7 @@ function handshakePeer(outcome: ProbeOutcome, probeError: unknown, probed = fals
 function handshakeFailed(outcome: ProbeOutcome, probeError: unknown): NegotiationError {
   const handshakeError = outcome.kind === "error"
     ? toProtocolError(outcome.error)
-    : new Error(outcome.kind === "invalid" ? outcome.reason : "no answer");
+    : new Error("reason" in outcome ? outcome.reason : "no answer");
   const supported = outcome.kind === "error" ? supportedVersionsOf(outcome.error) : [];
   const isVersion = outcome.kind === "error" && outcome.error.code === ErrorCode.unsupportedProtocolVersion;
   return new NegotiationError(

@@ -1,23 +1,36 @@
 import type { Logger } from "../../logger.ts";
 import type { Params } from "../../messages.ts";
-import { createDeferred, type Deferred } from "../deferred.ts";
+import { callGuarded } from "../guard.ts";
+import { roughSize } from "./rough_size.ts";
 
 /** Takes the notifications that belong to no request. */
-export type NotificationListener = (method: string, params: Params | undefined) => void | Promise<void>;
+export type NotificationListener = (method: string, params: Params | undefined) => unknown;
+
+/** As much as waits for a listener, in bytes; log messages have half of it. */
+const MAX_WAITING_BYTES = 8_388_608;
+/** What a notification takes that says nothing. */
+const LEAST_BYTES = 128;
+
+interface Waiting {
+  readonly method: string;
+  readonly params: Params | undefined;
+  readonly size: number;
+}
 
 /**
- * Hands notifications to a listener one after the other, so that one that takes its time sees them in order. It holds so
- * many; behind that the reader waits, and with it the server (case B94).
+ * Hands notifications to a listener one after the other, so that one that takes its time sees them in order. However slow it is,
+ * answers are read: past a bound log messages are dropped, and past a much larger one all that comes.
  */
 export class NotificationQueue {
   readonly #listener: NotificationListener;
   readonly #capacity: number;
   readonly #logger: Logger;
-  #queue: Array<{ readonly method: string; readonly params: Params | undefined }> = [];
+  #queue: Waiting[] = [];
   #head = 0;
-  #busy = false;
-  #room: Deferred<void> | undefined;
-  #holdsReader = true;
+  #size = 0;
+  #isScheduled = false;
+  /** Whether the listener has given a promise that is not settled. */
+  #isListening = false;
   #ended = false;
 
   constructor(listener: NotificationListener, capacity: number, logger: Logger) {
@@ -26,74 +39,73 @@ export class NotificationQueue {
     this.#logger = logger;
   }
 
-  /** Queues one. Gives a promise if the reader has to wait before it goes on. */
-  push(method: string, params: Params | undefined): Promise<void> | undefined {
-    if (this.#ended) return undefined;
-    this.#queue.push({ method, params });
-    if (!this.#busy) {
-      this.#busy = true;
-      queueMicrotask(() => this.#work());
+  /** Queues one. */
+  push(method: string, params: Params | undefined): void {
+    if (this.#ended) return;
+    // A listener that does not take its time has seen all of it at the end of this turn.
+    const size = this.#isListening ? LEAST_BYTES + roughSize(params) : 0;
+    if (this.#isListening && this.#isFull(method, size)) {
+      const what = method === "notifications/message" ? "a log message" : "a notification";
+      this.#logger.warn(`[mcp_router] dropped ${what}: onNotification is too slow`);
+      return;
     }
-    if (!this.#holdsReader || this.#queue.length - this.#head <= this.#capacity) return undefined;
-    this.#room ??= createDeferred();
-    return this.#room.promise;
+    this.#queue.push({ method, params, size });
+    this.#size += size;
+    if (this.#isListening || this.#isScheduled) return;
+    this.#isScheduled = true;
+    queueMicrotask(() => this.#work());
   }
 
   /** Hands one over before the next frame is read. */
-  async deliverInline(method: string, params: Params | undefined): Promise<void> {
-    try {
-      await this.#listener(method, params);
-    } catch (error) {
-      this.#logger.error("[mcp_router] onNotification has thrown", { error });
-    }
+  deliverInline(method: string, params: Params | undefined): Promise<void> | undefined {
+    return this.#hand(method, params);
   }
 
-  /** Whether the reader has to wait for room from now on. */
-  holdReader(holds: boolean): void {
-    this.#holdsReader = holds;
-    if (holds) return;
-    this.#room?.resolve();
-    this.#room = undefined;
-  }
-
-  /** Nobody wants to hear the rest, and nobody waits for room. */
+  /** Nobody wants to hear the rest. */
   end(): void {
     this.#ended = true;
-    this.#queue = [];
-    this.#head = 0;
-    this.holdReader(false);
+    this.#clear();
+  }
+
+  /** Log messages give way before what else is told. One is taken however long it is. */
+  #isFull(method: string, size: number): boolean {
+    const count = this.#queue.length - this.#head;
+    const isLog = method === "notifications/message";
+    if (isLog && count >= this.#capacity) return true;
+    return count > 0 && this.#size + size > (isLog ? MAX_WAITING_BYTES / 2 : MAX_WAITING_BYTES);
   }
 
   /** Works through the queue; waits only for a listener that gives a promise. */
   #work(): void {
+    this.#isScheduled = false;
+    this.#isListening = false;
     while (this.#head < this.#queue.length) {
-      const { method, params } = this.#queue[this.#head++]!;
-      this.#makeRoom();
-      try {
-        const outcome = this.#listener(method, params);
-        if (typeof outcome?.then === "function") {
-          Promise.resolve(outcome).then(() => this.#work(), (error) => {
-            this.#logger.error("[mcp_router] onNotification has thrown", { error });
-            this.#work();
-          });
-          return;
-        }
-      } catch (error) {
-        this.#logger.error("[mcp_router] onNotification has thrown", { error });
+      const { method, params, size } = this.#queue[this.#head++]!;
+      this.#size -= size;
+      if (this.#head >= 1_024) {
+        this.#queue = this.#queue.slice(this.#head);
+        this.#head = 0;
+      }
+      const heard = this.#hand(method, params);
+      if (heard !== undefined) {
+        this.#isListening = true;
+        heard.then(() => this.#work());
+        return;
       }
     }
-    this.#queue = [];
-    this.#head = 0;
-    this.#busy = false;
+    this.#clear();
   }
 
-  #makeRoom(): void {
-    if (this.#head >= 1_024) {
-      this.#queue = this.#queue.slice(this.#head);
-      this.#head = 0;
-    }
-    if (this.#room === undefined || this.#queue.length - this.#head > this.#capacity / 2) return;
-    this.#room.resolve();
-    this.#room = undefined;
+  #hand(method: string, params: Params | undefined): Promise<void> | undefined {
+    return callGuarded(
+      () => this.#listener(method, params),
+      (error) => this.#logger.error("[mcp_router] onNotification has failed", { error }),
+    );
+  }
+
+  #clear(): void {
+    this.#queue = [];
+    this.#head = 0;
+    this.#size = 0;
   }
 }

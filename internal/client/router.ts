@@ -3,6 +3,7 @@ import { describeId, InvalidResponseError, ProtocolError } from "../../errors.ts
 import type { Logger } from "../../logger.ts";
 import {
   type Era,
+  ErrorCode,
   isJSONObject,
   isRequest,
   isRequestId,
@@ -26,8 +27,8 @@ export interface RouterPort {
   readonly era: Era | undefined;
   /** A notification that names neither a progress token nor a subscription. May ask the reader to wait. */
   unrouted(notification: JSONRPCNotification): Promise<void> | undefined;
-  /** A request of the server, in the legacy era; `idText` is its id if a number cannot hold it. */
-  asked(request: JSONRPCRequest, idText: string | undefined): void;
+  /** A request of the server, in the legacy era; `idText` is its id if a number cannot hold it. May ask the reader to wait. */
+  asked(request: JSONRPCRequest, idText: string | undefined): Promise<void> | undefined;
   /** The server gave up a request of its own, in the legacy era. */
   askedNoMore(id: RequestId): void;
   /** A call got its result; it may want another round. */
@@ -66,45 +67,48 @@ export class Router {
 
   #message(message: JSONRPCMessage, idText?: string): Promise<void> | undefined {
     if (!("method" in message)) this.#response(message);
-    else if (isRequest(message)) this.#request(message, idText);
+    else if (isRequest(message)) return this.#request(message, idText);
     else return this.#notification(message);
     return undefined;
   }
 
   #response(response: JSONRPCResponse): void {
     const id = response.id ?? undefined;
-    if (id === undefined) return this.#anonymousError(response as JSONRPCErrorResponse);
+    if (id === undefined) return this.#unnamedError(response as JSONRPCErrorResponse);
     const call = this.#table.get(id);
     if (call === undefined) {
-      if (this.#table.wasGivenUp(id)) {
-        this.#logger.debug("[mcp_router] ignored a late answer", { id: describeId(id) });
-      } else {
-        this.#drop(
-          "nothing is in flight under its id",
-          id,
-          "error" in response ? response.error.code : undefined,
-        );
-      }
-      return;
+      const past = this.#table.pastOf(id);
+      if (past === "expected") return;
+      const reason = past === "late"
+        ? "a late answer to a request that is over"
+        : "nothing is in flight under its id";
+      return this.#drop(reason, id, "error" in response ? response.error.code : undefined);
     }
-    call.hadFrame = true;
+    this.#table.heard(call);
     if ("error" in response) this.#port.refused(call, response.error);
     else this.#port.answered(call, response.result);
   }
 
-  /** An error without an id counts only where it can mean just one request (rule C5). */
-  #anonymousError({ error }: JSONRPCErrorResponse): void {
-    const call = this.#table.onlyCandidate();
-    this.#drop("an error response without an id", call?.id, error.code);
+  /**
+   * An error without an id counts only where it can mean just one request, and says that a request could not be read (rule C5).
+   * A greeting is alone on the wire: there any error counts.
+   */
+  #unnamedError({ error }: JSONRPCErrorResponse): void {
+    const { code, message, data } = error;
+    const only = this.#table.onlyCandidate();
+    const isUnread = code === ErrorCode.parseError || code === ErrorCode.invalidRequest;
+    const call = isUnread || only?.settings.isGreeting ? only : undefined;
+    this.#drop("an error response without an id", call?.id, code);
     if (call === undefined) return;
-    const cause = new ProtocolError(error.code, error.message, error.data);
-    const reason = `the server sent an error without an id (${error.code})`;
-    this.#table.refuse(call, new InvalidResponseError(call.method, reason, { cause }), reason);
+    const cause = new ProtocolError(code, message, data);
+    const reason = `the server sent an error without an id (${code})`;
+    this.#table.failUnnamed(call, new InvalidResponseError(call.method, reason, { cause }));
   }
 
-  #request(request: JSONRPCRequest, idText: string | undefined): void {
-    if (this.#port.era === "legacy") this.#port.asked(request, idText);
-    else this.#drop("a request of the server", request.id);
+  #request(request: JSONRPCRequest, idText: string | undefined): Promise<void> | undefined {
+    if (this.#port.era === "legacy") return this.#port.asked(request, idText);
+    this.#drop("a request of the server", request.id);
+    return undefined;
   }
 
   #notification(notification: JSONRPCNotification): Promise<void> | undefined {
@@ -129,20 +133,23 @@ export class Router {
   #toCall(id: unknown, isMeant: (call: Call) => boolean, notification: JSONRPCNotification): void {
     const call = isRequestId(id) ? this.#table.get(id) : undefined;
     if (call === undefined || !isMeant(call)) {
-      if (isRequestId(id) && this.#table.wasGivenUp(id)) return;
-      this.#drop("a notification that names no request in flight", isRequestId(id) ? id : undefined);
-      return;
+      const past = isRequestId(id) ? this.#table.pastOf(id) : undefined;
+      if (past === "expected") return;
+      const reason = past === "late"
+        ? "a late notification of a request that is over"
+        : "a notification that names no request in flight";
+      return this.#drop(reason, isRequestId(id) ? id : undefined);
     }
-    call.hadFrame = true;
+    this.#table.heard(call);
     this.#table.progressed(call);
-    call.deliver(() => {
-      try {
-        call.notify(notification);
-      } catch (error) {
-        this.#logger.error(`[mcp_router] a callback of "${call.method}" has thrown`, { error });
-      }
-    });
+    call.deliver(notification, this.#refused);
   }
+
+  /** A caller that refuses to be shown something has its request failed with what it threw (S1-69). */
+  readonly #refused = (call: Call, error: unknown): void => {
+    if (this.#table.spoil(call, error)) return;
+    this.#logger.error(`[mcp_router] a callback of "${call.method}" has failed after its answer`, { error });
+  };
 
   #cancelled(requestId: unknown, reason: unknown): void {
     const id = isRequestId(requestId) ? requestId : undefined;
@@ -154,7 +161,7 @@ export class Router {
     const call = this.#table.get(id);
     // A server ends its streams with their result; one that only cancels them has ended them too.
     if (call?.method === "subscriptions/listen") {
-      this.#table.expectNoMore(id);
+      this.#table.expectMore(id);
       this.#port.answered(call, {});
     } else if (this.#port.era === "legacy") this.#port.askedNoMore(id);
   }
@@ -178,14 +185,14 @@ export class Router {
   }
 
   /** Revision 2025-03-26 allows several messages on a line. */
-  #batch(members: readonly Inbound[]): Promise<void> | undefined {
-    let wait: Promise<void> | undefined;
+  async #batch(members: readonly Inbound[]): Promise<void> {
+    let strange = 0;
     for (const member of members) {
-      if (member.kind === "message") wait = this.#message(member.message, member.idText) ?? wait;
+      if (member.kind === "message") await this.#message(member.message, member.idText);
       else if (member.id !== undefined) this.#fault(member);
-      else this.#drop("a member of a batch is no message", undefined);
+      else strange++;
     }
-    return wait;
+    if (strange > 0) this.#drop(`${strange} members of a batch are no messages`, undefined);
   }
 
   /** Nothing of the frame's content is logged but the code of an error (rule C6). */

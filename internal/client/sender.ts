@@ -1,9 +1,10 @@
 import type { Outgoing } from "../../connection.ts";
-import { ConnectionClosedError } from "../../errors.ts";
-import type { JSONRPCMessage, Params, Result } from "../../messages.ts";
+import { type ConnectionClosedError, FrameError, StdioError } from "../../errors.ts";
+import type { JSONRPCMessage, JSONRPCRequest, Params, RequestId, Result } from "../../messages.ts";
 import { createDeferred, type Deferred } from "../deferred.ts";
 import { Call } from "./call.ts";
 import type { CallTable } from "./call_table.ts";
+import { sendOut, unwritable } from "./door.ts";
 import type { Loss } from "./exit_words.ts";
 import type { Link } from "./link.ts";
 import type { Peer } from "./negotiate.ts";
@@ -17,7 +18,7 @@ export interface SenderPort {
   closedError(loss: Loss): ConnectionClosedError;
 }
 
-/** Whatever a client writes goes out here, over the link in use. */
+/** Whatever a client writes goes out here, over the link in use and through the one door: what cannot be written throws at nobody. */
 export class Sender {
   readonly #table: CallTable;
   readonly #settings: ClientSettings;
@@ -27,8 +28,7 @@ export class Sender {
   #peer: Peer | undefined;
   /** The `_meta` of every request to a modern server. */
   #meta: Params = {};
-  /** The link that messages go to. */
-  link: Link | undefined;
+  #link: Link | undefined;
   /** Whether calls can go out at once. */
   isReady = false;
 
@@ -36,6 +36,17 @@ export class Sender {
     this.#table = table;
     this.#settings = settings;
     this.#port = port;
+  }
+
+  /** The link that messages go to. */
+  get link(): Link | undefined {
+    return this.#link;
+  }
+
+  /** From now on messages go to this server. */
+  use(link: Link): void {
+    this.#link = link;
+    this.#table.forgetAsides();
   }
 
   /** What the server is; undefined before the first has answered. */
@@ -83,29 +94,44 @@ export class Sender {
 
   /** Sends a call under a new id. */
   post(call: Call): void {
-    const id = this.#table.assign(call);
-    try {
-      const params = paramsOnWire(call, id, this.#peer?.era, this.#meta);
-      const message = params === undefined
-        ? { jsonrpc: "2.0" as const, id, method: call.method }
-        : { jsonrpc: "2.0" as const, id, method: call.method, params };
-      call.outgoing = this.link!.connection.send(message);
-    } catch (error) {
-      // The connection has just ended: a call waits until it is clear whether another one follows, a greeting does not.
-      if (error instanceof ConnectionClosedError && !call.settings.isGreeting) this.#table.suspend(call);
-      else this.#table.fail(call, error);
-    }
+    const sent = this.#postUnder(this.#table.assign(call), call);
+    if (!(sent instanceof StdioError)) {
+      call.outgoing = sent;
+      // A value in it may have done anything as it was read.
+      if (call.settled) sent.withdraw();
+    } else if (sent instanceof FrameError || call.settings.isGreeting) this.#table.fail(call, sent);
+    // The connection has just ended: the call waits until it is clear whether another one follows.
+    else this.#table.suspend(call);
   }
 
-  /** Sends what is no request; undefined when there is nobody to send to. */
-  send(message: JSONRPCMessage): Outgoing | undefined {
-    if (this.link === undefined || this.#port.isOver) return undefined;
-    try {
-      return this.link.connection.send(message);
-    } catch (error) {
-      if (!(error instanceof ConnectionClosedError)) throw error;
-      return undefined;
+  /** Tells the server something that nobody waits for. What cannot be written is a log line. Undefined if it does not leave. */
+  tell(message: JSONRPCMessage): Outgoing | undefined {
+    const sent = this.#sendAside(message);
+    if (!(sent instanceof StdioError)) return sent;
+    if (sent instanceof FrameError) {
+      const what = "method" in message ? `"${message.method}"` : "an answer";
+      this.#settings.logger.error(`[mcp_router] ${what} could not be written`, { error: sent });
     }
+    return undefined;
+  }
+
+  #postUnder(id: RequestId, call: Call): Outgoing | StdioError {
+    let message: JSONRPCRequest;
+    try {
+      const params = paramsOnWire(call, id, this.#peer?.era, this.#meta);
+      message = params === undefined
+        ? { jsonrpc: "2.0", id, method: call.method }
+        : { jsonrpc: "2.0", id, method: call.method, params };
+    } catch (error) {
+      return unwritable(error);
+    }
+    return sendOut(this.#link!.connection, message);
+  }
+
+  #sendAside(message: JSONRPCMessage): Outgoing | StdioError | undefined {
+    if (this.#link === undefined || this.#port.isOver) return undefined;
+    this.#table.wroteAside();
+    return sendOut(this.#link.connection, message);
   }
 
   /** Sends a notification. Settles when the server's pipe has taken it or never will (rule C8). */
@@ -125,8 +151,11 @@ export class Sender {
 
   async #tell(method: string, params: Params | undefined): Promise<void> {
     const message = { jsonrpc: "2.0" as const, method, ...(params === undefined ? {} : { params }) };
-    const outgoing = this.isReady ? this.send(message) : undefined;
-    if (outgoing === undefined) throw this.#port.closedError({ method, sent: false });
+    const outgoing = this.isReady ? this.#sendAside(message) : undefined;
+    if (outgoing instanceof FrameError) throw outgoing;
+    if (outgoing === undefined || outgoing instanceof StdioError) {
+      throw this.#port.closedError({ method, sent: false });
+    }
     const notice = { outgoing, lost: createDeferred<never>() };
     this.#notices.add(notice);
     try {

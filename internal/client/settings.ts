@@ -1,7 +1,7 @@
 import type { Logger } from "../../logger.ts";
 import type { ClientCapabilities, Era, Implementation, LoggingLevel } from "../../messages.ts";
 import type { Clock } from "../../runtime.ts";
-import type { InputHandlers } from "./input_rounds.ts";
+import type { InputHandlers } from "./questions.ts";
 import type { Graces } from "./link.ts";
 import type { NotificationListener } from "./notification_queue.ts";
 
@@ -30,7 +30,7 @@ export interface ClientSettings {
   readonly logLevel: LoggingLevel | undefined;
   readonly inlineNotifications: boolean;
   readonly onNotification: NotificationListener | undefined;
-  readonly onStrayOutput: ((text: string) => void) | undefined;
+  readonly onStrayOutput: ((text: string) => unknown) | undefined;
   readonly inputHandlers: InputHandlers;
   readonly logger: Logger;
   readonly clock: Clock;

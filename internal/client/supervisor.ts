@@ -26,6 +26,8 @@ export interface SupervisorPort {
   prepare(link: Link): Promise<void>;
   /** Whether a link has come to its end. */
   hasEnded(link: Link): boolean;
+  /** Why the last server has ended, in words. */
+  readonly cause: string;
   /** A server is lost: what was under way on it is settled, or kept if another one follows. */
   lost(willRestart: boolean): void;
   /** The life has changed. */
@@ -180,12 +182,14 @@ export class Supervisor {
       // A start may still be under way that took too long: at no time are there two servers.
       await this.#opening;
       if (!willRestart) {
-        logger.warn("[mcp_stdio] the server has ended", { exit: describeExit(report.exit) });
+        const facts = { exit: describeExit(report.exit), cause: this.#port.cause };
+        logger.warn("[mcp_stdio] the server has ended", facts);
         return this.#finish(report, cause);
       }
       if (this.isOver) return;
       const waitMs = backoffMs(++this.#inARow, random());
-      const facts = { exit: describeExit(report.exit), restart: this.#restartCount + 1, waitMs };
+      const restart = this.#restartCount + 1;
+      const facts = { exit: describeExit(report.exit), cause: this.#port.cause, restart, waitMs };
       logger.warn("[mcp_stdio] the server has ended and is started again", facts);
       this.#enter({ phase: "waiting" });
       await this.#pause(clock, waitMs);

@@ -1,3 +1,5 @@
+import { callGuarded } from "../guard.ts";
+
 /** As much of stderr as is kept for errors, in UTF-16 code units. */
 const TAIL_LENGTH = 65_536;
 /** A line longer than this is handed on in pieces. */
@@ -6,9 +8,9 @@ const MAX_LINE_LENGTH = 8_192;
 /** Where stderr goes besides the tail. */
 export interface StderrReceivers {
   /** Takes text as it comes. */
-  readonly onText?: ((text: string) => void) | undefined;
+  readonly onText?: ((text: string) => unknown) | undefined;
   /** Takes lines without their line feed; `cut` tells that the line goes on in the next call. */
-  readonly onLine?: ((line: string, cut: boolean) => void) | undefined;
+  readonly onLine?: ((line: string, cut: boolean) => unknown) | undefined;
 }
 
 /**
@@ -28,7 +30,7 @@ export class StderrDrain {
   #tail = "";
   #line = "";
 
-  /** `onFailure` is told of a receiver that throws. */
+  /** `onFailure` is told of a receiver that throws, or gives a promise that rejects. */
   constructor(
     stderr: ReadableStream<Uint8Array>,
     receivers: StderrReceivers,
@@ -93,11 +95,7 @@ export class StderrDrain {
     this.#attempt(() => this.#receivers.onLine?.(line, cut));
   }
 
-  #attempt(hand: () => void): void {
-    try {
-      hand();
-    } catch (error) {
-      this.#onFailure(error);
-    }
+  #attempt(hand: () => unknown): void {
+    callGuarded(hand, this.#onFailure);
   }
 }

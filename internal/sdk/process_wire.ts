@@ -5,22 +5,30 @@ import {
   FrameError,
   InvalidResponseError,
   ProtocolError,
+  StdioError,
 } from "../../errors.ts";
 import {
   ErrorCode,
   isRequest,
+  type JSONRPCErrorObject,
+  type JSONRPCErrorResponse,
   type JSONRPCMessage,
   type JSONRPCResponse,
   type RequestId,
 } from "../../messages.ts";
 import type { ExitStatus } from "../../runtime.ts";
-import { describeEnd, describeStderr } from "../client/exit_words.ts";
+import { offAbort, onAbort } from "../abort.ts";
+import { sendOut } from "../client/door.ts";
+import { type Departure, describeDeparture, describeStderr } from "../client/exit_words.ts";
 import { LinkReader, type LinkReaderPort } from "../client/link_reader.ts";
+import { isRefusalOfProbed } from "../era.ts";
+import { whatIsWrong } from "../framing/message_rules.ts";
+import { callGuarded } from "../guard.ts";
 import type { EndGraces, ProcessLink } from "../process/process_link.ts";
-import { isThenable } from "../thenable.ts";
 import { startServer, type StartSettings } from "../process/start_server.ts";
-import { enqueue, notificationsHandled, roomBehind } from "./posting.ts";
+import { notificationsHandled, roomBehind } from "./posting.ts";
 import { SentRequests } from "./sent_requests.ts";
+import { ServerQuestions } from "./server_questions.ts";
 import { whyRefused, withoutUnknown } from "./strict_message.ts";
 import { closed, lineError, toError, unreadable } from "./transport_errors.ts";
 
@@ -48,13 +56,16 @@ type Life =
 
 /**
  * A server process of ours under one of the SDKs' clients: owned as all of them, and read so that no request waits for what cannot
- * come. The SDK keeps what it knows of the server, so a server that ends is not started again; but for one that ends at
- * the probe, before it has answered anything.
+ * come. The SDK keeps what it knows of the server, so a server that ends is not started again; but for one that cannot bear
+ * the probe: it ends before it has answered anything, or refuses `initialize` because of it (rule E2).
  */
 export class ProcessWire implements LinkReaderPort {
   readonly #settings: ProcessWireSettings;
   readonly #port: ProcessWirePort;
   readonly #sent = new SentRequests();
+  readonly #questions: ServerQuestions;
+  /** What the SDK has greeted the server with, by method: each may be said once more. */
+  readonly #greetings = new Map<string, JSONRPCMessage>();
   #life: Life;
   #lastLink: ProcessLink | undefined;
   #hasAnswered = false;
@@ -66,8 +77,9 @@ export class ProcessWire implements LinkReaderPort {
   constructor(settings: ProcessWireSettings, port: ProcessWirePort) {
     this.#settings = settings;
     this.#port = port;
+    this.#questions = new ServerQuestions((answer) => this.#answerServer(answer));
     this.#life = this.#open(Promise.resolve());
-    settings.signal?.addEventListener("abort", this.#kill);
+    if (settings.signal !== undefined) onAbort(settings.signal, this.#kill);
   }
 
   /** Resolves when the process runs. Rejects if it cannot be started, or was ended meanwhile. */
@@ -90,16 +102,35 @@ export class ProcessWire implements LinkReaderPort {
 
   /** Sends a message. Resolves once the pipe has room for more. */
   async send(message: JSONRPCMessage): Promise<void> {
+    const wrong = whatIsWrong(message);
+    if (wrong !== undefined) throw new TypeError(`Cannot send the message: ${wrong}`);
     if (this.#life.phase === "opening") await this.#life.opened.catch(() => {}); // The phase tells.
     if (this.#life.phase !== "running") throw closed();
     const { connection } = this.#life.link;
+    if (!("method" in message)) return await this.#answerServer(message);
+    const sent = sendOut(connection, message);
+    if (sent instanceof StdioError) throw sent instanceof FrameError ? sent : closed(sent);
     this.#sent.note(message);
-    try {
-      await roomBehind(connection, enqueue(connection, message));
-    } catch (error) {
-      if (error instanceof FrameError && isRequest(message)) this.#sent.settle(message.id);
-      throw error;
+    if (message.method === "server/discover" || message.method === "initialize") {
+      this.#greetings.set(message.method, message);
     }
+    await roomBehind(connection, sent);
+  }
+
+  /** An answer that cannot be written is owed all the same: an error goes in its place. */
+  async #answerServer(answer: JSONRPCResponse): Promise<void> {
+    if (this.#life.phase !== "running") throw closed();
+    const { connection } = this.#life.link;
+    this.#sent.note(answer);
+    let sent = sendOut(connection, answer);
+    if (sent instanceof FrameError) {
+      this.#settings.start.logger.error("[mcp_router] an answer could not be written", { error: sent });
+      const error = { code: ErrorCode.internalError, message: "Internal error" };
+      sent = sendOut(connection, { jsonrpc: "2.0", id: answer.id, error });
+    }
+    if (sent instanceof StdioError) throw sent instanceof FrameError ? sent : closed(sent);
+    this.#questions.answered(answer.id, sent);
+    await roomBehind(connection, sent);
   }
 
   /** Ends the process in order. Resolves when it is reaped. */
@@ -121,6 +152,7 @@ export class ProcessWire implements LinkReaderPort {
     this.#lastLink = link;
     if (this.#life.phase === "ended") return;
     this.#life = { phase: "running", link };
+    this.#sent.forgetAsides();
     new LinkReader(link, this, this.#settings.start.clock).run();
   }
 
@@ -128,7 +160,8 @@ export class ProcessWire implements LinkReaderPort {
   #finish(error: Error | undefined, end?: (link: ProcessLink) => Promise<unknown>): Promise<void> {
     const life = this.#life;
     if (life.phase === "ended") return life.gone;
-    this.#settings.signal?.removeEventListener("abort", this.#kill);
+    const { signal } = this.#settings;
+    if (signal !== undefined) offAbort(signal, this.#kill);
     const link = life.phase === "running" ? Promise.resolve(life.link) : life.opened;
     const gone = end === undefined ? Promise.resolve() : link.then(end).then(() => {}, () => {}); // Not started: nothing to end.
     this.#life = { phase: "ended", gone };
@@ -147,11 +180,11 @@ export class ProcessWire implements LinkReaderPort {
 
   fellSilent(): void {}
 
-  ended(link: ProcessLink): void {
+  ended(link: ProcessLink, departure: Departure): void {
     if (this.#life.phase !== "running" || this.#life.link !== link) return;
     const { graces } = this.#settings;
-    if (this.#endedAtProbe) this.#relaunch(link.end(graces));
-    else this.#finish(endedByItself(link), (link) => link.end(graces));
+    if (this.#endedAtProbe) this.#relaunch(link.end(graces), () => this.#denyProbe());
+    else this.#finish(endedByItself(link, departure), (link) => link.end(graces));
   }
 
   #message(message: JSONRPCMessage): Promise<void> | undefined {
@@ -162,20 +195,22 @@ export class ProcessWire implements LinkReaderPort {
     }
     const wrong = whyRefused(message);
     if (wrong !== undefined) this.#port.failed(new Error(`Cannot read "${message.method}": ${wrong}`));
-    else {
-      if (!isRequest(message)) {
-        this.#sent.hear(message);
-        this.#hasNotified = true;
-      }
+    else if (!isRequest(message)) {
+      this.#sent.hear(message);
+      this.#questions.heard(message);
+      this.#hasNotified = true;
       this.#hand(message);
-    }
-    return undefined;
+    } else if (this.#questions.admit(message)) this.#hand(message);
+    return this.#questions.room;
   }
 
   #answered(message: JSONRPCResponse): undefined {
-    const { logger } = this.#settings.start;
-    const id = message.id ?? this.#sent.onlyUnheard;
+    const id = message.id ?? this.#unnamed(message as JSONRPCErrorResponse);
     const method = id === undefined ? undefined : this.#sent.methodOf(id);
+    if (method === "initialize" && "error" in message && this.#mayRelaunch(message.error)) {
+      this.#greetAnew();
+      return undefined;
+    }
     const state = id === undefined ? "unknown" : this.#sent.settle(id);
     if (state === "open") {
       const wrong = whyRefused({ ...message, id: id! });
@@ -184,16 +219,26 @@ export class ProcessWire implements LinkReaderPort {
       // It may be about anything; whoever watches for errors decides.
       const { code, message: text, data } = message.error;
       this.#port.failed(new ProtocolError(code, text, data));
-    } else if (state === "unknown") {
-      logger.warn("[mcp_router] dropped a response: nothing was asked", { id: describeId(message.id) });
+    } else {
+      const reason = state === "given" ? "its request was given up" : "nothing is in flight under its id";
+      const facts = { id: describeId(message.id) };
+      this.#settings.start.logger.warn(`[mcp_router] dropped a frame: ${reason}`, facts);
     }
   }
 
-  /** A request whose answer cannot be read fails at once (rule C5). */
+  /** The request that an error without an id means: one that could not be read, or a greeting, which is alone on the wire (rule C5). */
+  #unnamed({ error: { code } }: JSONRPCErrorResponse): RequestId | undefined {
+    const id = this.#sent.onlyCandidate;
+    const isUnread = code === ErrorCode.parseError || code === ErrorCode.invalidRequest;
+    return isUnread || (id !== undefined && this.#greetings.has(this.#sent.methodOf(id)!)) ? id : undefined;
+  }
+
+  /** A request whose answer cannot be read fails at once (rule C5); a greeting is said once more. */
   #fault(fault: Fault): Promise<void> | undefined {
     const { reason, detail, id, hasMethod, hasResult, batch, preview } = fault;
     if (batch?.some(({ kind }) => kind === "message")) return this.#batch(batch);
     const method = hasMethod || id === undefined ? undefined : this.#sent.methodOf(id);
+    if (method !== undefined && reason !== "truncated" && this.#sayAgain(method)) return undefined;
     if (method !== undefined && this.#sent.settle(id!) === "open") {
       this.#answer(id!, method, detail, { reason });
     } else if (id !== undefined || hasMethod || hasResult) this.#port.failed(lineError(fault));
@@ -219,16 +264,10 @@ export class ProcessWire implements LinkReaderPort {
 
   #hand(message: JSONRPCMessage): void {
     if (this.#life.phase !== "running") return;
-    const fail = (error: unknown) => this.#port.failed(toError(error));
-    try {
-      const outcome = this.#port.receive(message);
-      if (isThenable(outcome)) Promise.resolve(outcome).catch(fail);
-    } catch (error) {
-      fail(error);
-    }
+    callGuarded(() => this.#port.receive(message), (error) => this.#port.failed(toError(error)));
   }
 
-  // A legacy server may end because it was asked `server/discover` (rule E2).
+  // A legacy server may not bear to be asked `server/discover` (rule E2), and stray output may spoil its first answer.
 
   get #endedAtProbe(): boolean {
     const { ids } = this.#sent;
@@ -236,25 +275,50 @@ export class ProcessWire implements LinkReaderPort {
       ids.every((id) => this.#sent.methodOf(id) === "server/discover");
   }
 
-  /** Starts it once more and lets the SDK believe that it does not know the method: then comes `initialize`. */
-  #relaunch(ended: Promise<unknown>): void {
+  #mayRelaunch(error: JSONRPCErrorObject): boolean {
+    return !this.#wasRelaunched && this.#greetings.has("server/discover") && isRefusalOfProbed(error);
+  }
+
+  /** Starts the server once more, so that `initialize` is the first that it hears. */
+  #greetAnew(): void {
+    if (this.#life.phase !== "running") return;
+    const { link } = this.#life;
+    this.#relaunch(link.end(this.#settings.graces), () => this.#repeat("initialize"));
+  }
+
+  #relaunch(ended: Promise<unknown>, greet: () => void): void {
     this.#wasRelaunched = true;
     const life = this.#open(ended);
     this.#life = life;
-    if (life.phase !== "opening") return;
-    life.opened.then(() => {
-      for (const id of this.#sent.ids) {
-        this.#sent.settle(id);
-        const message = "Method not found: the server has exited on server/discover";
-        this.#hand({ jsonrpc: "2.0", id, error: { code: ErrorCode.methodNotFound, message } });
-      }
-    }, () => {}); // It is told already.
+    if (life.phase === "opening") life.opened.then(greet, () => {}); // It is told already.
+  }
+
+  /** Lets the SDK believe that the server does not know the method: then comes `initialize`. */
+  #denyProbe(): void {
+    for (const id of this.#sent.ids) {
+      this.#sent.settle(id);
+      const message = "Method not found: the server has exited on server/discover";
+      this.#hand({ jsonrpc: "2.0", id, error: { code: ErrorCode.methodNotFound, message } });
+    }
+  }
+
+  /** Says a greeting once more whose answer was spoilt. Gives whether it does. */
+  #sayAgain(method: string): boolean {
+    return this.#repeat(method) && this.#greetings.delete(method);
+  }
+
+  #repeat(method: string): boolean {
+    const greeting = this.#greetings.get(method);
+    if (greeting === undefined || this.#life.phase !== "running") return false;
+    return !(sendOut(this.#life.link.connection, greeting) instanceof StdioError);
   }
 }
 
-function endedByItself(link: ProcessLink): ConnectionClosedError {
+function endedByItself(link: ProcessLink, departure: Departure): ConnectionClosedError {
   const { exit, stderrTail } = link;
-  const [reason, words] = describeEnd(link);
-  const message = `The connection is closed: the server has ${words}${describeStderr(stderrTail)}`;
+  const { reason } = departure;
+  const message = `The connection is closed: ${describeDeparture(departure, exit)}${
+    describeStderr(stderrTail)
+  }`;
   return new ConnectionClosedError(message, { reason, sent: true, exit, stderrTail });
 }

@@ -1,5 +1,6 @@
 import type { Logger } from "../../logger.ts";
 import type { JSONRPCMessage, RequestId } from "../../messages.ts";
+import { callGuarded } from "../guard.ts";
 import { flushLogger } from "../safe_logger.ts";
 import { isThenable } from "../thenable.ts";
 import { cannotStart, closed, notStarted } from "./transport_errors.ts";
@@ -104,11 +105,7 @@ export class TransportLife<Wire extends TransportWire> {
     return this.#state.phase === "stopped";
   }
 
-  #tell(name: string, call: () => void): void {
-    try {
-      call();
-    } catch (error) {
-      this.#logger.error(`[mcp_stdio] ${name} has thrown`, { error });
-    }
+  #tell(name: string, call: () => unknown): void {
+    callGuarded(call, (error) => this.#logger.error(`[mcp_stdio] ${name} has failed`, { error }));
   }
 }
