@@ -35,11 +35,11 @@ import type {
   SpawnOptions,
 } from "./client_options.ts";
 import {
-  resolveConnection,
   resolveGraces,
   resolveLaunch,
   resolveRequest,
   resolveSettings,
+  type Surroundings,
 } from "./client_settings.ts";
 import type { Connection } from "./connection.ts";
 import { offAbort, onAbort } from "./internal/abort.ts";
@@ -66,7 +66,7 @@ import {
   type SubscriptionFilter,
 } from "./messages.ts";
 import type { CoreMethods } from "./methods.ts";
-import type { ByteStreams, Clock, ExitStatus } from "./runtime.ts";
+import type { ByteStreams, ExitStatus } from "./runtime.ts";
 
 export type {
   ClientLimits,
@@ -116,7 +116,7 @@ export class Client {
    */
   static async connect(server: ByteStreams | Connection, options: ClientOptions = {}): Promise<Client> {
     const settings = resolveSettings(options);
-    const link = toStreamLink(server, options, settings.clock);
+    const link = toStreamLink(server, settings);
     return await Client.#start(settings, () => Promise.resolve(link), options);
   }
 
@@ -149,8 +149,8 @@ export class Client {
     const { command, args, cwd, env } = start.launch;
     const line = formatCommandLine({ command, args, cwd, env }, { os: runtime.os, maxLength: 1_000 });
     const settings = resolveSettings(options, { command, args, cwd, line });
-    const { logger, clock } = settings;
-    return await Client.#start(settings, () => startServer({ ...start, logger, clock }), options);
+    const { logger, clock, connection } = settings;
+    return await Client.#start(settings, () => startServer({ ...start, logger, clock, connection }), options);
   }
 
   /** Where the client is in its life. */
@@ -306,9 +306,12 @@ interface SpawnSignal {
   readonly onStateChange?: ((state: ClientState) => void) | undefined;
 }
 
-function toStreamLink(server: ByteStreams | Connection, options: ClientOptions, clock: Clock): StreamLink {
+function toStreamLink(
+  server: ByteStreams | Connection,
+  { clock, connection: bounds }: Surroundings,
+): StreamLink {
   if ("receive" in server) return new StreamLink(server, undefined, clock);
-  const connection = new StreamConnection(server, resolveConnection(options));
+  const connection = new StreamConnection(server, bounds);
   return new StreamLink(connection, connection, clock);
 }
 

@@ -200,6 +200,13 @@ export interface ClientOptions {
    * @default {warnings and errors to stderr}
    */
   logger?: Logger | undefined;
+  /**
+   * Whether `logger.debug` is told of each frame that passes: which way, of what kind, its id, method and size in bytes, never
+   * its content. It costs nothing when it is off. A `Connection` that is handed in is not looked into.
+   *
+   * @default {false}
+   */
+  traceFrames?: boolean | undefined;
   /** Time, for tests. */
   clock?: Clock | undefined;
 }

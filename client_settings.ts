@@ -19,10 +19,11 @@ import {
   withoutUndefined,
 } from "./internal/options.ts";
 import type { StartSettings } from "./internal/process/start_server.ts";
+import { FrameTrace } from "./internal/framing/frame_trace.ts";
 import { type Facts, toSafeLogger } from "./internal/safe_logger.ts";
 import type { ConnectionSettings } from "./internal/stream_connection.ts";
 import { VERSION } from "./internal/version.ts";
-import { stderrLogger } from "./logger.ts";
+import { type Logger, stderrLogger } from "./logger.ts";
 import type { ClientCapabilities } from "./messages.ts";
 import type { RuntimeAdapter } from "./runtime.ts";
 
@@ -34,7 +35,7 @@ import type { RuntimeAdapter } from "./runtime.ts";
 export function resolveSettings(
   options: ClientOptions & Pick<SpawnOptions, "maxRestarts" | keyof CloseOptions>,
   command?: StartedCommand,
-): ClientSettings {
+): ClientSettings & Surroundings {
   const {
     info = { name: "@mcp/stdio", version: VERSION },
     inputHandlers = {},
@@ -115,17 +116,17 @@ export function resolveRequest(options: RequestOptions, settings: ClientSettings
 }
 
 /** What a connection to a server is bound by. */
-export function resolveConnection({ limits = {} }: ClientOptions): ConnectionSettings {
+function resolveConnection({ limits = {}, traceFrames }: ClientOptions, logger: Logger): ConnectionSettings {
   const settings = { ...FRAMING_DEFAULTS, ...withoutUndefined(limits) };
   checkFramingLimits(settings);
-  return settings;
+  return { ...settings, trace: traceFrames === true ? new FrameTrace(logger) : undefined };
 }
 
 /** How a server is started, and what is done with its stderr. */
 export function resolveLaunch(
   options: SpawnOptions,
   runtime: RuntimeAdapter,
-): Omit<StartSettings, "logger" | "clock"> {
+): Omit<StartSettings, keyof Surroundings> {
   const { command, args = [], cwd, env = {}, inheritEnv = "safe", passEnv = [], processGroup = true } =
     options;
   const { stderr = "inherit", keepAlive = true } = options;
@@ -146,17 +147,21 @@ export function resolveLaunch(
       onText: stderr === "tee" ? (text) => runtime.writeStderr(text) : undefined,
       onLine: typeof stderr === "function" ? stderr : undefined,
     },
-    connection: resolveConnection(options),
     runtime,
   };
 }
 
-/** Whom the client tells, and whose time it goes by. `facts` stand beside each warning. */
+/** What a link goes by, whatever is behind it. */
+export type Surroundings = Pick<StartSettings, "logger" | "clock" | "connection">;
+
+/** Whom the client tells, whose time it goes by, and what its connections are bound by. `facts` stand beside each warning. */
 export function resolveSurroundings(
-  { logger = stderrLogger, clock = systemClock }: ClientOptions,
+  options: ClientOptions,
   facts?: () => Facts | undefined,
-): Pick<ClientSettings, "logger" | "clock"> {
-  return { logger: toSafeLogger(logger, clock, facts), clock };
+): Surroundings {
+  const { logger = stderrLogger, clock = systemClock } = options;
+  const safeLogger = toSafeLogger(logger, clock, facts);
+  return { logger: safeLogger, clock, connection: resolveConnection(options, safeLogger) };
 }
 
 /** A client that answers a kind of question can be asked it. */

@@ -38,7 +38,7 @@
  */
 
 import type { SpawnOptions } from "./client_options.ts";
-import { resolveConnection, resolveGraces, resolveLaunch, resolveSurroundings } from "./client_settings.ts";
+import { resolveGraces, resolveLaunch, resolveSurroundings } from "./client_settings.ts";
 import { detectRuntime } from "./internal/runtime/detect.ts";
 import { guardStdoutNow } from "./internal/runtime/guard_now.ts";
 import { ProcessWire, type ProcessWireSettings } from "./internal/sdk/process_wire.ts";
@@ -57,7 +57,7 @@ import { resolveBasics, type ServeOptions, type ServerOptions } from "./server_o
  * `guardStdout` counts only without streams of one's own.
  */
 export type StdioServerTransportOptions =
-  & Pick<ServerOptions, "limits" | "drainTimeoutMs" | "logger" | "clock">
+  & Pick<ServerOptions, "limits" | "drainTimeoutMs" | "logger" | "traceFrames" | "clock">
   & Pick<ServeOptions, "guardStdout" | "runtime">;
 
 /** What a server's transport uses of the SDKs' `TransportSendOptions`. */
@@ -126,7 +126,8 @@ export class StdioServerTransport {
    */
   async start(): Promise<void> {
     await this.#life.start(() => this.#streams ?? this.#openStdio(), (streams) => {
-      const connection = new StreamConnection(streams, this.#settings.limits);
+      const { limits, trace } = this.#settings;
+      const connection = new StreamConnection(streams, { ...limits, trace });
       const wire = new ServerWire(connection, this.#settings, this.#life);
       wire.run();
       return wire;
@@ -161,7 +162,7 @@ export class StdioServerTransport {
 export type StdioClientTransportOptions =
   & Pick<SpawnOptions, "command" | "args" | "cwd" | "env" | "inheritEnv" | "passEnv" | "processGroup">
   & Pick<SpawnOptions, "stderr" | "shutdownGraceMs" | "terminateGraceMs" | "signal" | "runtime">
-  & Pick<SpawnOptions, "limits" | "logger" | "clock">;
+  & Pick<SpawnOptions, "limits" | "logger" | "traceFrames" | "clock">;
 
 /**
  * A client's transport for the official SDK: it starts the server and owns its process, with all that it starts.
@@ -202,7 +203,6 @@ export class StdioClientTransport {
    */
   constructor(options: StdioClientTransportOptions) {
     this.#options = options;
-    resolveConnection(options);
     this.#graces = resolveGraces(options);
     this.#surroundings = resolveSurroundings(options, () => this.#facts());
     this.#life = new TransportLife("StdioClientTransport", this, this.#surroundings.logger);

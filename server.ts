@@ -150,7 +150,8 @@ export class Server<Schemas extends ToolSchemas = ToolSchemas> {
    */
   async run(client: ByteStreams | Connection): Promise<ServerEnd> {
     if (this.#session !== undefined) throw new TypeError("Cannot run the server: it has run before");
-    const connection = "receive" in client ? client : new StreamConnection(client, this.#settings.limits);
+    const { limits, trace } = this.#settings;
+    const connection = "receive" in client ? client : new StreamConnection(client, { ...limits, trace });
     this.#session = new Session(connection, this.#settings);
     if (this.#earlyEnd !== undefined) this.#session.stop(this.#earlyEnd);
     return await this.#session.start();

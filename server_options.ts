@@ -4,6 +4,7 @@ import { systemClock } from "./internal/clock.ts";
 import { spokenVersions } from "./internal/era.ts";
 import { checkDuration } from "./internal/options.ts";
 import type { ServeProcessSettings } from "./internal/process/serve_process.ts";
+import { FrameTrace } from "./internal/framing/frame_trace.ts";
 import { toSafeLogger } from "./internal/safe_logger.ts";
 import type { ServerEnd } from "./internal/server/server_end.ts";
 import {
@@ -141,6 +142,13 @@ export interface ServerOptions<Schemas extends ToolSchemas = ToolSchemas> {
    * @default {warnings and errors to stderr}
    */
   logger?: Logger | undefined;
+  /**
+   * Whether `logger.debug` is told of each frame that passes: which way, of what kind, its id, method and size in bytes, never
+   * its content. It costs nothing when it is off.
+   *
+   * @default {false}
+   */
+  traceFrames?: boolean | undefined;
   /** Time, for tests. */
   clock?: Clock | undefined;
 }
@@ -194,7 +202,7 @@ export interface ServeOptions {
 /** Options for {@linkcode serve} with servers of the official SDK. */
 export type SdkServeOptions =
   & ServeOptions
-  & Pick<ServerOptions, "legacy" | "limits" | "drainTimeoutMs" | "logger" | "clock">;
+  & Pick<ServerOptions, "legacy" | "limits" | "drainTimeoutMs" | "logger" | "traceFrames" | "clock">;
 
 /**
  * What every server goes by.
@@ -202,16 +210,18 @@ export type SdkServeOptions =
  * @throws {RangeError} If a limit or a duration cannot be used.
  */
 export function resolveBasics(
-  options: Pick<ServerOptions, "legacy" | "limits" | "drainTimeoutMs" | "logger" | "clock">,
+  options: Pick<ServerOptions, "legacy" | "limits" | "drainTimeoutMs" | "logger" | "traceFrames" | "clock">,
 ): BasicServerSettings {
   const { legacy = "serve", limits = {}, drainTimeoutMs = SERVER_DEFAULTS.drainTimeoutMs } = options;
   const { logger = stderrLogger, clock = systemClock } = options;
   checkDuration("drainTimeoutMs", drainTimeoutMs);
+  const safeLogger = toSafeLogger(logger, clock);
   return {
     limits: resolveLimits(limits),
+    trace: options.traceFrames === true ? new FrameTrace(safeLogger) : undefined,
     servesLegacy: legacy === "serve",
     drainTimeoutMs,
-    logger: toSafeLogger(logger, clock),
+    logger: safeLogger,
     clock,
   };
 }

@@ -3,6 +3,7 @@ import { type CloseReason, ConnectionClosedError } from "../errors.ts";
 import type { JSONRPCMessage } from "../messages.ts";
 import type { ByteStreams } from "../runtime.ts";
 import { createDeferred } from "./deferred.ts";
+import type { FrameTrace } from "./framing/frame_trace.ts";
 import { WriteBuffer } from "./framing/write_buffer.ts";
 import { MessageDecoder } from "./framing/message_decoder.ts";
 import { encodeMessage } from "./framing/message_encoder.ts";
@@ -18,6 +19,8 @@ export interface ConnectionSettings {
   readonly readBufferBytes: number;
   /** Above this much waiting output the connection is full, in bytes. */
   readonly maxQueuedBytes: number;
+  /** Told of each frame that passes. */
+  readonly trace?: FrameTrace | undefined;
 }
 
 /** As much output as goes into one write. */
@@ -32,6 +35,7 @@ export class StreamConnection implements Connection {
   readonly #output: ByteOutput;
   readonly #decoder: MessageDecoder;
   readonly #buffer: WriteBuffer;
+  readonly #trace: FrameTrace | undefined;
   readonly #maxLineBytes: number;
   readonly #readBufferBytes: number;
   /** What was read and is not yet decoded. */
@@ -52,7 +56,8 @@ export class StreamConnection implements Connection {
     const { input, output } = openChannel(streams);
     this.#input = input;
     this.#output = output;
-    this.#decoder = new MessageDecoder(settings);
+    this.#trace = settings.trace;
+    this.#decoder = new MessageDecoder(settings, settings.trace);
     this.#maxLineBytes = settings.maxLineBytes;
     this.#readBufferBytes = settings.readBufferBytes;
     this.#buffer = new WriteBuffer(
@@ -108,7 +113,10 @@ export class StreamConnection implements Connection {
     if (this.#end !== undefined || this.#endingOutput !== undefined) {
       throw closedError(this.#end?.kind ?? "local", "the connection is closed", false);
     }
-    return this.#buffer.enqueue(encodeMessage(message, this.#maxLineBytes));
+    const frame = encodeMessage(message, this.#maxLineBytes);
+    const trace = this.#trace;
+    if (trace === undefined) return this.#buffer.enqueue(frame);
+    return this.#buffer.enqueue(frame, trace.queued(message, lengthOf(frame)));
   }
 
   drained(): Promise<void> {
@@ -195,6 +203,11 @@ export class StreamConnection implements Connection {
     this.#buffer.fail(toError(false), toError(true));
     this.#resolveClosed(end);
   }
+}
+
+/** The length of a frame in bytes, without its line feed. */
+function lengthOf(frame: string | Uint8Array): number {
+  return typeof frame === "string" ? new TextEncoder().encode(frame).length : frame.length - 1;
 }
 
 function closedError(

@@ -195,7 +195,7 @@ export function serveSdkInMemory(
   const [here, there] = createStreamPair();
   const clock = new FakeClock();
   const log = new LogSink();
-  const settings = { limits: resolveLimits(limits), drainTimeoutMs, logger: log, clock };
+  const settings = { limits: resolveLimits(limits), drainTimeoutMs, logger: log, trace: undefined, clock };
   const connection = new StreamConnection(there, settings.limits);
   const session = new SdkSession(factory, connection, { ...settings, servesLegacy: legacy === "serve" });
   const client = new RawClient(here);

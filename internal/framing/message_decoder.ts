@@ -21,14 +21,21 @@ export interface DecoderLimits {
   readonly maxNestingDepth: number;
 }
 
+/** Who is told of each line that was read, with its length. */
+export interface DecoderTrace {
+  received(inbound: Inbound, byteLength: number): void;
+}
+
 /** Bytes to messages and faults: one batch for each chunk. */
 export class MessageDecoder implements LineSink {
   readonly #maxDepth: number;
   readonly #shortestDeepText: number;
   readonly #splitter: LineSplitter;
+  readonly #trace: DecoderTrace | undefined;
   #batch: Inbound[] = [];
 
-  constructor(limits: DecoderLimits) {
+  constructor(limits: DecoderLimits, trace?: DecoderTrace) {
+    this.#trace = trace;
     this.#maxDepth = limits.maxNestingDepth;
     this.#shortestDeepText = shortestOverDepth(limits.maxNestingDepth);
     this.#splitter = new LineSplitter(limits.maxLineBytes, this);
@@ -69,6 +76,7 @@ export class MessageDecoder implements LineSink {
 
   fault(fault: Fault): void {
     this.#batch.push(fault);
+    this.#trace?.received(fault, fault.byteLength);
   }
 
   #takeBatch(): Inbound[] {
@@ -96,7 +104,9 @@ export class MessageDecoder implements LineSink {
   }
 
   #value(value: unknown, text: string): void {
-    this.#batch.push(Array.isArray(value) ? toBatch(value, text) : judge(value, text));
+    const inbound = Array.isArray(value) ? toBatch(value, text) : judge(value, text);
+    this.#batch.push(inbound);
+    if (this.#trace !== undefined) this.#trace.received(inbound, encoder.encode(text).length);
   }
 
   #tooDeep(text: string): void {

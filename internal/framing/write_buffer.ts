@@ -24,14 +24,16 @@ class QueuedFrame implements Outgoing {
   /** Text without its line feed, or bytes with it; emptied once it is on its way. */
   content: string | Uint8Array;
   readonly #buffer: WriteBuffer;
+  readonly #onBegin: (() => void) | undefined;
   #state: FrameState = "queued";
   #begun = false;
   #error: unknown;
   #waiter: Deferred<void> | undefined;
 
-  constructor(content: string | Uint8Array, buffer: WriteBuffer) {
+  constructor(content: string | Uint8Array, buffer: WriteBuffer, onBegin: (() => void) | undefined) {
     this.content = content;
     this.#buffer = buffer;
+    this.#onBegin = onBegin;
   }
 
   /** Stays true after a failure: a frame whose write failed may have arrived all the same. */
@@ -59,6 +61,7 @@ class QueuedFrame implements Outgoing {
   begin(): void {
     this.#state = "begun";
     this.#begun = true;
+    this.#onBegin?.();
   }
 
   accept(): void {
@@ -123,9 +126,12 @@ export class WriteBuffer {
     return this.#size === 0 && this.#inFlight.length === 0;
   }
 
-  /** Queues a frame: text without its line feed, or bytes with it. After {@linkcode fail} it fails at once. */
-  enqueue(content: string | Uint8Array): Outgoing {
-    const frame = new QueuedFrame(content, this);
+  /**
+   * Queues a frame: text without its line feed, or bytes with it. After {@linkcode fail} it fails at once. `onBegin` is called
+   * when it begins to leave, and must not throw.
+   */
+  enqueue(content: string | Uint8Array, onBegin?: () => void): Outgoing {
+    const frame = new QueuedFrame(content, this, onBegin);
     if (this.#error !== undefined) {
       frame.fail(this.#error.value);
       return frame;

@@ -30,7 +30,8 @@ class SdkServable implements Servable<ServerEnd> {
   }
 
   run(client: ByteStreams): Promise<ServerEnd> {
-    const connection = new StreamConnection(client, this.#settings.limits);
+    const { limits, trace } = this.#settings;
+    const connection = new StreamConnection(client, { ...limits, trace });
     this.#session = new SdkSession(this.#factory, connection, this.#settings);
     return this.#session.run();
   }

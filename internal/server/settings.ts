@@ -2,6 +2,7 @@ import type { Logger } from "../../logger.ts";
 import type { Implementation, MetaObject, Params, Result, ServerCapabilities } from "../../messages.ts";
 import type { Clock } from "../../runtime.ts";
 import { checkFramingLimits, checkPositiveInteger, FRAMING_DEFAULTS, withoutUndefined } from "../options.ts";
+import type { FrameTrace } from "../framing/frame_trace.ts";
 import type { ActiveRequest } from "./active_request.ts";
 
 /** What runs for a request. It fits the public `RequestHandler` by structure. */
@@ -59,6 +60,8 @@ export function resolveLimits(
 /** What every server goes by, also one of the official SDK; `logger` must not throw. */
 export interface BasicServerSettings {
   readonly limits: ServerSettingsLimits;
+  /** Told of each frame that passes. */
+  readonly trace: FrameTrace | undefined;
   readonly servesLegacy: boolean;
   readonly drainTimeoutMs: number;
   readonly logger: Logger;

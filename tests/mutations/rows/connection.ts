@@ -17,4 +17,21 @@ export const ROWS: readonly Mutation[] = [
     tests: ["stream_connection_test.ts"],
     breaks: "messages come after the input was cancelled",
   },
+  {
+    id: "TRACE-1",
+    file: "internal/framing/write_buffer.ts",
+    find: "    this.#onBegin?.();",
+    replace: "",
+    tests: ["frame_trace_test.ts"],
+    breaks: "what leaves is not told",
+  },
+  {
+    id: "TRACE-2",
+    file: "internal/framing/frame_trace.ts",
+    find: "    const { kind, facts } = describeSafely(message);",
+    replace: "    const { kind, facts } = describe(message);",
+    tests: ["frame_trace_test.ts"],
+    breaks: "a getter that throws comes through send()",
+    equivalent: "the encoder has looked at the same members before, so one that throws has been refused",
+  },
 ];
