@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Client } from "../client.ts";
+import { FrameError } from "../errors.ts";
 import { StreamConnection } from "../internal/stream_connection.ts";
 import { FrameTrace } from "../internal/framing/frame_trace.ts";
 import { FRAMING_DEFAULTS } from "../internal/options.ts";
@@ -101,23 +102,26 @@ test("FrameTrace tells of what leaves when it begins to leave, and not of what i
 
 test("FrameTrace survives values that do something when they are looked at again", async () => {
   const { here, log } = open();
-  let looks = 0;
-  const message = { jsonrpc: "2.0", id: 1, result: {} } as unknown as JSONRPCMessage;
-  Object.defineProperty(message, "error", {
-    get: () => {
-      if (++looks > 3) throw new Error("looked at");
-      return undefined;
-    },
-  });
-  for (let count = 0; count < 4; count++) {
+  for (let throwsAt = 1; throwsAt <= 12; throwsAt++) {
+    let looks = 0;
+    const message = { jsonrpc: "2.0", id: throwsAt, result: {} } as unknown as JSONRPCMessage;
+    Object.defineProperty(message, "id", {
+      enumerable: true,
+      get: () => {
+        if (++looks >= throwsAt) throw new Error("looked at");
+        return throwsAt;
+      },
+    });
     try {
       here.send(message);
-    } catch {
-      // The encoder has looked once too often.
+    } catch (error) {
+      assert.ok(error instanceof FrameError, String(error));
     }
   }
   await here.flushed();
-  assert.ok(frames(log).length > 0);
+  const kinds = frames(log).map(([what]) => what);
+  assert.ok(kinds.includes("sent a message that cannot be looked at"), kinds.join());
+  assert.ok(kinds.includes("sent a result"), kinds.join());
 });
 
 test("A client and a server with traceFrames tell of all that passes; without it of nothing", async () => {
