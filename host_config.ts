@@ -14,9 +14,14 @@
  * | `${env:NAME}` | the same as `${NAME}` | `vscode`, `cursor` |
  * | `${workspaceFolder}`, `${workspaceFolderBasename}`, `${userHome}`, `${pathSeparator}`, `${/}` | what the editor would say | `vscode`, `cursor` |
  * | `${input:id}` | what `resolveInput` says, else the input's default | `vscode` |
+ * | `${CLAUDE_PROJECT_DIR}`, `${CLAUDE_PLUGIN_ROOT}` | the folder of the file, where no variable of that name is set | `claude_code` |
  *
  * Numbers and booleans in `env` stand for their text in the file (`3000`, `1.10`, `true`); in VS Code's files `null` removes
  * a variable. Everything else of a wrong type is an error.
+ *
+ * A file may be hostile. Reading it starts nothing, reads no other file, takes time in proportion to its size, and ends in
+ * a {@linkcode HostConfigError} or in entries of kind `invalid` at worst. It may have 32 MiB and 20 000 servers, each of
+ * them 50 000 arguments and variables; its references may put 1 MiB into a string, and 64 MiB into all of them.
  *
  * @example Read a configuration and start its servers
  * ```ts
@@ -45,169 +50,46 @@
  */
 
 import { HostConfigError } from "./errors.ts";
+import type {
+  LaunchAllOptions,
+  ParseHostConfigOptions,
+  ReadHostConfigOptions,
+  ResolveLaunchOptions,
+} from "./host_config_options.ts";
 import { systemClock } from "./internal/clock.ts";
+import { getVariable } from "./internal/environment.ts";
+import { isDialect } from "./internal/host_config/dialects.ts";
+import { GREATEST_CONFIG_LENGTH, readDocument } from "./internal/host_config/document.ts";
+import { GREATEST_ENV_FILE_BYTES, prepareServer } from "./internal/host_config/env_variables.ts";
 import { Launcher } from "./internal/host_config/launcher.ts";
-import { readDocument } from "./internal/host_config/document.ts";
 import { isAbsolutePath, resolvePath } from "./internal/host_config/paths.ts";
+import type { HostConfig, HostLaunch, HostServer, StdioHostServer } from "./internal/host_config/shapes.ts";
 import { checkDuration, checkPositiveInteger } from "./internal/options.ts";
 import { quoteText } from "./internal/shown_text.ts";
-import { getVariable } from "./internal/environment.ts";
 import { detectRuntime } from "./internal/runtime/detect.ts";
-import type { Clock, RuntimeAdapter } from "./runtime.ts";
+import type { RuntimeAdapter } from "./runtime.ts";
 
-/**
- * Whose file it is: this decides under which key the servers stand (`servers` for `vscode`, else `mcpServers`) and which
- * references are known.
- */
-export type HostConfigDialect = "claude_desktop" | "claude_code" | "vscode" | "cursor";
-
-/** What to hand to `spawn`. `env` is meant to be merged over the environment that `spawn` inherits. */
-export interface HostLaunch {
-  /** A program's name or path, with references expanded. */
-  readonly command: string;
-  /** Its arguments. */
-  readonly args: readonly string[];
-  /** Its variables; `null` removes one. */
-  readonly env: Readonly<Record<string, string | null>>;
-  /** Its working directory; a relative one is seen from the folder of the file, or of the project for an editor's file. */
-  readonly cwd?: string;
-}
-
-/** What all entries have. */
-export interface HostServerBase {
-  /** The name of the server. */
-  readonly name: string;
-  /** The entry as it stands in the file, with all its keys. */
-  readonly raw: unknown;
-  /** Whether the entry says `disabled: true` or `enabled: false`. */
-  readonly disabled: boolean;
-  /**
-   * What a host shows when it asks for consent: the command line with quotes, values of variables and passwords masked,
-   * and everything spelled out that a terminal would act on or not show. For an entry that starts nothing, its address
-   * or the command line as it is written.
-   */
-  readonly commandLine: string;
-  /**
-   * A SHA-256 digest of all that `launch` holds: if it is known from an earlier consent, the very same would run. For an
-   * entry that starts nothing, a digest of what stands in the file.
-   */
-  readonly fingerprint: string;
-}
-
-/** A server that can be started. */
-export interface StdioHostServer extends HostServerBase {
-  /** Tells it from the others. */
-  readonly kind: "stdio";
-  /** What to start. */
-  readonly launch: HostLaunch;
-  /** Nothing is wrong. */
-  readonly error?: undefined;
-}
-
-/** A server that is spoken to over HTTP or the like. */
-export interface RemoteHostServer extends HostServerBase {
-  /** Tells it from the others. */
-  readonly kind: "remote";
-  /** Its address as it stands in the file, with no reference expanded. */
-  readonly url: string;
-  /** Nothing is started. */
-  readonly launch?: undefined;
-  /** Nothing is wrong. */
-  readonly error?: undefined;
-}
-
-/** A server whose entry cannot be used. */
-export interface InvalidHostServer extends HostServerBase {
-  /** Tells it from the others. */
-  readonly kind: "invalid";
-  /** Everything that is wrong with the entry. */
-  readonly error: HostConfigError;
-  /** Nothing can be started. */
-  readonly launch?: undefined;
-}
-
-/** One entry of a host's file. */
-export type HostServer = StdioHostServer | RemoteHostServer | InvalidHostServer;
-
-/** Something VS Code asks a person for; strings refer to it by `${input:id}`. */
-export interface HostConfigInput {
-  /** What strings refer to it by. */
-  readonly id: string;
-  /** How it is asked for, such as `promptString` or `pickString`. */
-  readonly type: string;
-  /** What to say when asking. */
-  readonly description?: string | undefined;
-  /** Its value if none is given. */
-  readonly default?: string | undefined;
-  /** Whether its value is secret: it is then masked in `commandLine`. */
-  readonly password: boolean;
-  /** What it can be picked from. */
-  readonly options: readonly string[];
-}
-
-/** What a host's file says. */
-export interface HostConfig {
-  /** The path of the file, if there is one. */
-  readonly path: string | undefined;
-  /** Whose file it is. */
-  readonly dialect: HostConfigDialect;
-  /** Its servers, in the order of the file. */
-  readonly servers: readonly HostServer[];
-  /** What a person is asked for. */
-  readonly inputs: readonly HostConfigInput[];
-  /** The whole file, with all its keys. */
-  readonly raw: Readonly<Record<string, unknown>>;
-}
-
-/** What {@linkcode ParseHostConfigOptions} and {@linkcode ReadHostConfigOptions} share. */
-export interface HostConfigOptions {
-  /**
-   * Whose file it is. `auto` tells it by the path if the file has the key that goes with it, else by the key; a file that
-   * has both keys is read as `claude_code`, and its `servers` stay in `raw`.
-   *
-   * @default {"auto"}
-   */
-  dialect?: HostConfigDialect | "auto" | undefined;
-  /** What `${userHome}` stands for. By default the variable `HOME`, on Windows `USERPROFILE`. */
-  homeDirectory?: string | undefined;
-  /**
-   * What `${workspaceFolder}` stands for. By default the folder that holds `.vscode` or `.cursor`, if the file stands in
-   * one, and that is not the home folder.
-   */
-  workspaceFolder?: string | undefined;
-  /**
-   * Whether a leading `~` or `~/` in `command`, `args`, `envFile` and `cwd` stands for the home folder.
-   *
-   * @default {false}
-   */
-  expandTilde?: boolean | undefined;
-  /** Asks for an input, once, when a server refers to it. Without an answer its default holds. */
-  resolveInput?: ((input: HostConfigInput) => string | undefined | Promise<string | undefined>) | undefined;
-}
-
-/** Options for {@linkcode parseHostConfig}. */
-export interface ParseHostConfigOptions extends HostConfigOptions {
-  /** The variables that references stand for, or what looks one up. */
-  env: Readonly<Record<string, string>> | ((name: string) => string | undefined);
-  /** Where the text comes from: for messages, for the dialect, and for what a relative `cwd` is seen from. */
-  path?: string | undefined;
-  /**
-   * The system whose paths, quotes and names of variables are meant.
-   *
-   * @default {"posix"}
-   */
-  os?: "posix" | "windows" | undefined;
-  /** Reads the text of an `envFile`. Without it an entry that has one is invalid. */
-  readTextFile?: ((path: string) => Promise<string>) | undefined;
-}
-
-/** Options for {@linkcode readHostConfig}. */
-export interface ReadHostConfigOptions extends HostConfigOptions {
-  /** Variables that go before those of this process. */
-  env?: Readonly<Record<string, string>> | undefined;
-  /** The runtime; the one at hand by default. */
-  runtime?: RuntimeAdapter | undefined;
-}
+export type {
+  HostConfigOptions,
+  HostLaunchOptions,
+  LaunchAllOptions,
+  LaunchRetryOptions,
+  ParseHostConfigOptions,
+  ReadHostConfigOptions,
+  ResolveLaunchOptions,
+} from "./host_config_options.ts";
+export type { HostConfigDialect } from "./internal/host_config/dialects.ts";
+export type {
+  HostConfig,
+  HostConfigInput,
+  HostLaunch,
+  HostServer,
+  HostServerBase,
+  HostServerLaunch,
+  InvalidHostServer,
+  RemoteHostServer,
+  StdioHostServer,
+} from "./internal/host_config/shapes.ts";
 
 /**
  * Reads the text of a host's file. Nothing is started or asked, but by `resolveInput`.
@@ -232,9 +114,21 @@ export interface ReadHostConfigOptions extends HostConfigOptions {
  * ```
  */
 export async function parseHostConfig(text: string, options: ParseHostConfigOptions): Promise<HostConfig> {
-  const { env, path, os = "posix", dialect = "auto", expandTilde = false } = options;
-  const { homeDirectory, workspaceFolder, resolveInput, readTextFile } = options;
-  if (!["auto", "claude_desktop", "claude_code", "vscode", "cursor"].includes(dialect)) {
+  if (typeof text !== "string") {
+    throw new TypeError(
+      `Cannot parse the host configuration: its text is no string, but ${describeType(text)}`,
+    );
+  }
+  const { env, path, os = "posix", dialect = "auto", expandTilde = false } = options ?? {};
+  const { homeDirectory, workspaceFolder, resolveInput } = options ?? {};
+  if (typeof env !== "function" && (typeof env !== "object" || env === null)) {
+    throw new TypeError(
+      `Cannot parse the host configuration: the option "env" must be an object or a function, but is ${
+        describeType(env)
+      }; give {} if there are no variables`,
+    );
+  }
+  if (dialect !== "auto" && !isDialect(dialect)) {
     throw new TypeError(
       `Cannot use "dialect" as it is not known: current value is ${quoteText(String(dialect))}`,
     );
@@ -248,8 +142,12 @@ export async function parseHostConfig(text: string, options: ParseHostConfigOpti
     homeDirectory,
     workspaceFolder,
     resolveInput,
-    readTextFile,
   });
+}
+
+function describeType(value: unknown): string {
+  if (value === undefined || value === null) return String(value);
+  return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }
 
 /**
@@ -281,79 +179,67 @@ export async function readHostConfig(path: string, options: ReadHostConfigOption
     path: absolutePath,
     os,
     env: (name) => getVariable(os, env, name) ?? getVariable(os, runtime.env([name]), name),
-    readTextFile: (file) => runtime.readTextFile(file),
   });
 }
 
 async function readText(runtime: RuntimeAdapter, path: string): Promise<string> {
   try {
-    return await runtime.readTextFile(path);
+    return await runtime.readTextFile(path, { maxBytes: GREATEST_CONFIG_LENGTH });
   } catch (cause) {
     const { code, name, message } = cause as { code?: unknown; name?: unknown; message?: unknown };
     const isMissing = code === "ENOENT" || name === "NotFound";
+    const reason = isMissing
+      ? "there is no such file"
+      : cause instanceof RangeError
+      ? `it has more than ${GREATEST_CONFIG_LENGTH} bytes`
+      : message;
     throw new HostConfigError(
       isMissing ? "config_not_found" : "config_unreadable",
-      `Cannot read the host configuration ${quoteText(path)}: ${
-        isMissing ? "there is no such file" : message
-      }`,
+      `Cannot read the host configuration ${quoteText(path)}: ${reason}`,
       { path },
       { cause },
     );
   }
 }
 
-/** What {@linkcode launchAll} hands to `launch`. */
-export interface HostLaunchOptions extends HostLaunch {
-  /** The signal given to {@linkcode launchAll}, if there is one. */
-  readonly signal?: AbortSignal;
+/**
+ * Gives what to start, with the variables of the `envFile` that an entry may name. It reads that file now, so call it
+ * once the launch was agreed to. {@linkcode launchAll} does so by itself, and asks again where the file decides what runs.
+ *
+ * @param server The server.
+ * @param options How to read its file.
+ * @returns What to hand to `spawn`.
+ * @throws {HostConfigError} `config_unreadable` if the file cannot be read, is no regular file or has more than 1 MiB,
+ * `invalid_config` if it holds something else than `NAME=value`.
+ *
+ * @example Start one server of a file
+ * ```ts
+ * import { parseHostConfig, resolveLaunch } from "@mcp/stdio/host-config";
+ * import { createFakeRuntime } from "@mcp/stdio/testing";
+ * import assert from "node:assert/strict";
+ *
+ * const text = `{ "mcpServers": { "db": { "command": "db-server", "envFile": ".env", "env": { "PORT": 1 } } } }`;
+ * const { servers: [server] } = await parseHostConfig(text, { env: {}, path: "/project/.mcp.json" });
+ * assert.equal(server?.commandLine, "(variables of /project/.env) PORT=… db-server");
+ *
+ * const runtime = createFakeRuntime({ files: { "/project/.env": "KEY=1234\nPORT=2" } });
+ * const launch = server?.kind === "stdio" ? await resolveLaunch(server, { runtime }) : undefined;
+ * assert.deepEqual(launch?.env, { KEY: "1234", PORT: "1" });
+ * ```
+ */
+export async function resolveLaunch(
+  server: StdioHostServer,
+  options: ResolveLaunchOptions = {},
+): Promise<HostLaunch> {
+  return (await prepareServer(server, envFileReader(options.runtime))).launch;
 }
 
-/** How often {@linkcode launchAll} tries again. */
-export interface LaunchRetryOptions {
-  /** How many more times a server is started that could not be. */
-  maxRetries: number;
-  /**
-   * The wait before the first of them. It doubles each time, and up to half of it is left out by chance.
-   *
-   * @default {500}
-   */
-  delayMs?: number | undefined;
-  /** Whether an error is worth it. By default each is. */
-  shouldRetry?: ((error: unknown, server: StdioHostServer) => boolean) | undefined;
-}
-
-/** Options for {@linkcode launchAll}. */
-export interface LaunchAllOptions<T> {
-  /** Starts a server; `spawn` of `@mcp/stdio/client` fits. */
-  launch: (options: HostLaunchOptions, server: StdioHostServer) => Promise<T>;
-  /**
-   * Asked, one question at a time and in the order of the file, before something runs that is not in `approved`. Only
-   * `true` is a consent. What has the same fingerprint is asked for once.
-   */
-  consent: (server: StdioHostServer) => boolean | Promise<boolean>;
-  /**
-   * Fingerprints that have had consent.
-   *
-   * @default {[]}
-   */
-  approved?: Iterable<string> | undefined;
-  /**
-   * How many servers may be starting at the same time.
-   *
-   * @default {8}
-   */
-  concurrency?: number | undefined;
-  /**
-   * How many servers of the same command may be starting at the same time; no limit by default. Several `npx` or `uvx`
-   * that fill one cache at the same time can break it: `1` starts them one after another.
-   */
-  perCommandConcurrency?: number | undefined;
-  /** Tries again what could not be started; by default nothing is. */
-  retry?: LaunchRetryOptions | undefined;
-  /** The time that waits are measured by. */
-  clock?: Clock | undefined;
-  /** Ends it: what has not begun never does. It is also handed to `launch`, whose answer is still awaited. */
-  signal?: AbortSignal | undefined;
+/** Reads an `envFile` by a runtime, which is looked for when there is one to read. */
+function envFileReader(runtime: RuntimeAdapter | undefined): (path: string) => Promise<string> {
+  return async (path) => {
+    const reader = runtime ?? await detectRuntime();
+    return await reader.readTextFile(path, { maxBytes: GREATEST_ENV_FILE_BYTES, regular: true });
+  };
 }
 
 /** What became of a server. */
@@ -399,7 +285,7 @@ export async function launchAll<T>(
   options: LaunchAllOptions<T>,
 ): Promise<LaunchOutcome<T>[]> {
   const { launch, consent, approved = [], concurrency = 8, perCommandConcurrency, retry, signal } = options;
-  const { clock = systemClock } = options;
+  const { clock = systemClock, runtime } = options;
   const { maxRetries = 0, delayMs = 500, shouldRetry = () => true } = retry ?? {};
   checkPositiveInteger("concurrency", concurrency);
   if (perCommandConcurrency !== undefined) {
@@ -407,8 +293,10 @@ export async function launchAll<T>(
   }
   if (maxRetries !== 0) checkPositiveInteger("retry.maxRetries", maxRetries);
   checkDuration("retry.delayMs", delayMs);
-  const launcher = new Launcher<StdioHostServer, T>({
-    launch: (server) => launch(signal === undefined ? server.launch : { ...server.launch, signal }, server),
+  const readFile = envFileReader(runtime);
+  const launcher = new Launcher<StdioHostServer, HostLaunch, T>({
+    prepare: (server) => prepareServer(server, readFile),
+    launch: ({ server, launch: what }) => launch(signal === undefined ? what : { ...what, signal }, server),
     consent,
     approved: new Set(approved),
     concurrency,
@@ -420,10 +308,15 @@ export async function launchAll<T>(
     clock,
     random: Math.random,
   });
-  return await Promise.all(config.servers.map(async (server): Promise<LaunchOutcome<T>> => {
+  const startable = config.servers.filter((server): server is StdioHostServer =>
+    server.kind === "stdio" && !server.disabled
+  );
+  const ends = await launcher.startAll(startable);
+  const endOf = new Map(startable.map((server, index) => [server, ends[index]!]));
+  return config.servers.map((server): LaunchOutcome<T> => {
     if (server.disabled) return { kind: "skipped", server, reason: "disabled" };
     if (server.kind === "remote") return { kind: "skipped", server, reason: "remote" };
     if (server.kind === "invalid") return { kind: "failed", server, error: server.error };
-    return { server, ...await launcher.start(server) };
-  }));
+    return { server, ...endOf.get(server)! };
+  });
 }

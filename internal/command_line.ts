@@ -13,9 +13,14 @@ export interface ShownCommand {
   readonly command: string;
   readonly args: readonly string[];
   readonly cwd?: string | undefined;
-  /** Names are shown; of values only those that steer what runs. `undefined` and `null` remove a name. */
-  readonly env?: Readonly<Record<string, string | undefined | null>> | undefined;
+  /** Names are shown; of values only those that steer what runs. */
+  readonly env?: Variables | undefined;
+  /** A file of further variables. */
+  readonly envFile?: string | undefined;
 }
+
+/** Variables; `undefined` and `null` remove a name. */
+type Variables = Readonly<Record<string, string | undefined | null>>;
 
 /** How it is shown. */
 export interface CommandLineOptions {
@@ -36,6 +41,12 @@ export function formatCommandLine(shown: ShownCommand, options: CommandLineOptio
   return new CommandLineWriter(os, maxLength - MARK_LENGTH).write(shown);
 }
 
+/** Shows variables alone, as they stand before a command. */
+export function formatVariables(env: Variables, options: CommandLineOptions = {}): string {
+  const { os = "posix", maxLength = DEFAULT_MAX_LENGTH } = options;
+  return new CommandLineWriter(os, maxLength - MARK_LENGTH).writeVariables(env);
+}
+
 class CommandLineWriter {
   readonly #quote: (part: string, force: boolean) => string;
   readonly #maxLength: number;
@@ -51,17 +62,15 @@ class CommandLineWriter {
     this.#wordLength = Math.max(Math.floor(maxLength / 8) - MARK_LENGTH, 8);
   }
 
-  write({ command, args, cwd, env = {} }: ShownCommand): string {
-    if (cwd !== undefined) this.#line = `(in ${this.#toWord(cwd)})`;
-    this.#writeWords(
-      toAssignments(env),
-      "variables",
-      this.#line.length + this.#maxLength / 4,
-      (assignment) => {
-        const { name, value } = assignment;
-        return `${this.#toWord(name)}=${value === undefined ? MASK : this.#toWord(value)}`;
-      },
-    );
+  writeVariables(env: Variables): string {
+    this.#writeAssignments(env, this.#maxLength);
+    return this.#end();
+  }
+
+  write({ command, args, cwd, env = {}, envFile }: ShownCommand): string {
+    if (cwd !== undefined) this.#line += `(in ${this.#toWord(cwd)})`;
+    if (envFile !== undefined) this.#line += `${this.#blank()}(variables of ${this.#toWord(envFile)})`;
+    this.#writeAssignments(env, this.#line.length + this.#maxLength / 4);
     const masker = new ArgumentMasker();
     // A command with "=" would read as a variable.
     const isForced = command.includes("=");
@@ -69,6 +78,16 @@ class CommandLineWriter {
     this.#writeWords(args, "arguments", this.#maxLength, (argument) => {
       return this.#toWord(masker.mask(argument), this.#wordLength * 2);
     });
+    return this.#end();
+  }
+
+  #writeAssignments(env: Variables, maxLength: number): void {
+    this.#writeWords(toAssignments(env), "variables", maxLength, ({ name, value }) => {
+      return `${this.#toWord(name)}=${value === undefined ? MASK : this.#toWord(value)}`;
+    });
+  }
+
+  #end(): string {
     return this.#missing === 0 ? this.#line : `${this.#line} [${this.#missing} characters not shown]`;
   }
 
@@ -111,7 +130,7 @@ interface Assignment {
 }
 
 /** What is set, and before all else what steers. */
-function toAssignments(env: NonNullable<ShownCommand["env"]>): Assignment[] {
+function toAssignments(env: Variables): Assignment[] {
   const steering: Assignment[] = [];
   const others: Assignment[] = [];
   for (const [name, value] of Object.entries(env)) {

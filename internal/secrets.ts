@@ -71,22 +71,43 @@ export class ArgumentMasker {
   }
 }
 
+// Engines give up on a long text where a group is repeated, or a class with a least number: here only classes are.
+
 /** Secrets that are known by how they begin. With a digit and a capital letter behind it, it is no word and no package. */
 const KNOWN_TOKEN_REGEXP =
-  /(?<![\w+/-])(sk-|(?:sk|rk|pk)_(?:live|test)_|gh[opsur]_|github_pat_|glpat-|xox[abeoprs]-|xapp-|npm_|pypi-|hf_|gsk_|xai-|pplx-|tvly-|r8_|sbp_|whsec_|shp(?:at|ca|pa|ss)_|dop_v1_|lin_api_|ntn_|figd_|SG\.|ya29\.|AKIA|ASIA|AIza|eyJ)((?=[A-Za-z_.-]*\d)(?=[a-z\d_.-]*[A-Z])[\w.-]{12,})/g;
-const PRIVATE_KEY_REGEXP =
-  /(-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----)(?:(?!-----)[^])*(-----END [A-Z ]{0,40}PRIVATE KEY-----)?/g;
+  /(?<![\w+/-])(sk-|(?:sk|rk|pk)_(?:live|test)_|gh[opsur]_|github_pat_|glpat-|xox[abeoprs]-|xapp-|npm_|pypi-|hf_|gsk_|xai-|pplx-|tvly-|r8_|sbp_|whsec_|shp(?:at|ca|pa|ss)_|dop_v1_|lin_api_|ntn_|figd_|SG\.|ya29\.|AKIA|ASIA|AIza|eyJ)([\w.-]+)/g;
 /** An address in which somebody gives a name and a password. */
-const ADDRESS_REGEXP = /(?<![\w+.-])([A-Za-z][\w+.-]{0,40}:\/\/)[^\s/?#@"'`\\]*:[^\s/?#@"'`\\]*@/g;
-const SCHEME_REGEXP = /(?<![\w-])((?:Bearer|Basic) {1,8})([\w+/=.~-]{12,})/gi;
+const ADDRESS_REGEXP = /(?<![\w+.-])([A-Za-z][\w+.-]{0,40}:\/\/)[^\s/?#@"'`\\:]*:[^\s/?#@"'`\\]*@/g;
+const SCHEME_REGEXP = /(?<![\w-])((?:Bearer|Basic) {1,8})([\w+/=.~-]+)/gi;
+
+/** The shortest text that looks like a secret: `a://b:c@`. */
+const SHORTEST = 8;
 
 /** Masks what is known by its own look. */
 function maskLooks(text: string): string {
-  return text
-    .replace(PRIVATE_KEY_REGEXP, (_, begin: string, end = "") => begin + MASK + end)
+  if (text.length < SHORTEST) return text;
+  return maskPrivateKeys(text)
     .replace(SCHEME_REGEXP, (whole, scheme: string, value: string) => isRandom(value) ? scheme + MASK : whole)
     .replace(ADDRESS_REGEXP, `$1${MASK}@`)
-    .replace(KNOWN_TOKEN_REGEXP, `$1${MASK}`);
+    .replace(KNOWN_TOKEN_REGEXP, (whole, mark: string, rest: string) => {
+      return rest.length >= 12 && /\d/.test(rest) && /[A-Z]/.test(rest) ? mark + MASK : whole;
+    });
+}
+
+const KEY_BEGIN_REGEXP = /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----/g;
+const KEY_END_REGEXP = /-----END [A-Z ]{0,40}PRIVATE KEY-----/g;
+
+/** Masks private keys, one that is cut off up to the end. */
+function maskPrivateKeys(text: string): string {
+  let masked = "";
+  let done = 0;
+  for (const { 0: mark, index } of text.matchAll(KEY_BEGIN_REGEXP)) {
+    if (index < done) continue;
+    masked += text.slice(done, index) + mark + MASK;
+    KEY_END_REGEXP.lastIndex = index + mark.length;
+    done = KEY_END_REGEXP.exec(text)?.index ?? text.length;
+  }
+  return done === 0 ? text : masked + text.slice(done);
 }
 
 /**
@@ -95,14 +116,8 @@ function maskLooks(text: string): string {
  */
 const NAME_REGEXP =
   /(?:(?<![\w.-])|(?<=(?<![\w.-])--?))([A-Za-z_][\w.-]{0,99})(?:\\?["'])?[ \t]{0,8}[:=][ \t]{0,8}(\\"|["']|)(?:(?:Bearer|Basic|Token|Digest) {1,8})?/gi;
-/** Values, by what stands before them. */
-const VALUE_REGEXPS: Readonly<Record<string, RegExp>> = {
-  '"': /(?:[^"\\]|\\.)+(?=")/sy,
-  '\\"': /(?:[^"\\]|\\(?!"))+(?=\\")/y,
-  "'": /[^']+(?=')/y,
-  // What is called is no value; the group keeps the expression from giving back a letter to find one after all.
-  "": /(?=([^\s"'`\\,;&|<>(){}[]+))\1(?![(`[{])/y,
-};
+/** A value without quotes. What is called is none: the group keeps a letter from being given back to find one after all. */
+const BARE_VALUE_REGEXP = /(?=([^\s"'`\\,;&|<>(){}[]+))\1(?![(`[{])/y;
 /** What stands for a value, what is masked already, and what no secret looks like. */
 const NO_VALUE_REGEXP = /^(?:\$.*|%\w+%|<.*|…|[\d.,+-]*|true|false|null|none|undefined)$/is;
 
@@ -125,10 +140,31 @@ function maskNamed(text: string, maskable: Maskable): string {
   return done === 0 ? text : masked + text.slice(done);
 }
 
+/** Reads a value up to the quote that closes it; if none does, up to a blank, as one without quotes. */
 function readValue(text: string, begin: number, quote: string): string {
-  const regexp = VALUE_REGEXPS[quote]!;
-  regexp.lastIndex = begin;
-  return regexp.exec(text)?.[0] ?? "";
+  const mark = quote.slice(-1);
+  // In JSON within JSON a quote has a backslash, and one that stands in the value has three.
+  const closing = quote.length - 1;
+  for (let at = findQuote(text, begin, mark); at >= 0; at = text.indexOf(mark, at + 1)) {
+    const backslashes = mark === "'" ? 0 : countBackslashes(text, begin, at);
+    if (backslashes === closing || (closing === 0 && backslashes % 2 === 0)) {
+      return text.slice(begin, at - closing);
+    }
+    if (backslashes < closing) break;
+  }
+  BARE_VALUE_REGEXP.lastIndex = begin;
+  return BARE_VALUE_REGEXP.exec(text)?.[0] ?? "";
+}
+
+function findQuote(text: string, begin: number, mark: string): number {
+  return mark === "" ? -1 : text.indexOf(mark, begin);
+}
+
+/** How many backslashes stand before a place. */
+function countBackslashes(text: string, begin: number, at: number): number {
+  let count = 0;
+  while (at - count > begin && text[at - count - 1] === "\\") count++;
+  return count;
 }
 
 function isSecret(secrecy: Secrecy, value: string): boolean {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type CommandLineOptions, formatCommandLine, type ShownCommand } from "../internal/command_line.ts";
 import { quoteText } from "../internal/shown_text.ts";
-import { assertGrowth, cpuTime } from "./helpers.ts";
+import { assertLinear } from "./linear_time.ts";
 
 function format(args: readonly string[], options: CommandLineOptions = {}, command = "run"): string {
   return formatCommandLine({ command, args }, options);
@@ -176,15 +176,11 @@ const heaps: readonly [title: string, make: (size: number) => ShownCommand][] = 
 ];
 for (const [title, make] of heaps) {
   test(`formatCommandLine() shows ${title} in time that grows with the size (XD1, H5)`, async () => {
-    const cost = (size: number) => {
-      const shown = make(size);
-      const start = cpuTime();
+    await assertLinear((size) => {
       for (const os of ["posix", "windows"] as const) {
-        assert.match(formatCommandLine(shown, { os }), / \[\d+ characters not shown\]$/);
+        assert.match(formatCommandLine(make(size), { os }), / \[\d+ characters not shown\]$/);
       }
-      return cpuTime() - start;
-    };
-    await assertGrowth(cost, { small: 200_000, large: 1_600_000, factor: 24 });
+    }, 400_000);
   });
 }
 

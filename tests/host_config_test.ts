@@ -171,6 +171,14 @@ test("parseHostConfig() keeps unknown keys of the file and of entries (H1)", asy
   assert.equal((await parseOne({ command: "x", disabled: "yes" })).disabled, false);
 });
 
+test("parseHostConfig() has the file as it stands ready, and makes it once (H1)", async () => {
+  const { raw } = await parse('{"mcpServers":{},"a":[1,]/**/}');
+  assert.deepEqual(raw, { mcpServers: {}, a: [1] });
+  const config = await parse({ mcpServers: {}, b: {} });
+  assert.equal(config.raw, config.raw);
+  assert.deepEqual(Object.keys(config), ["path", "dialect", "servers", "inputs", "raw"]);
+});
+
 // ---- dialects
 
 const bothKeys = { mcpServers: { a: { command: "a" } }, servers: { b: { command: "b" } } };
@@ -205,12 +213,51 @@ for (const [title, file, options, dialect, names] of detections) {
 }
 
 test("parseHostConfig() rejects a dialect it does not know, as misuse", async () => {
-  const dialect = "emacs" as HostConfigDialect;
-  await assert.rejects(
-    parse({ mcpServers: {} }, { dialect }),
-    (error: unknown) => error instanceof TypeError,
-  );
+  for (const dialect of ["emacs", "constructor", "toString", 1 as unknown as string]) {
+    await assert.rejects(parse({ mcpServers: {} }, { dialect: dialect as HostConfigDialect }), {
+      name: "TypeError",
+      message: `Cannot use "dialect" as it is not known: current value is "${dialect}"`,
+    });
+  }
 });
+
+const misuses: readonly [title: string, call: () => Promise<unknown>, message: RegExp][] = [
+  [
+    "no options",
+    () => (parseHostConfig as (text: string) => Promise<unknown>)('{"mcpServers":{"a":{"command":"${X}"}}}'),
+    /the option "env" must be an object or a function, but is undefined; give \{\} if there are no variables/,
+  ],
+  [
+    "no env",
+    () => parseHostConfig("{}", {} as ParseHostConfigOptions),
+    /the option "env" must be .* undefined/,
+  ],
+  [
+    "an env of a wrong type",
+    () => parseHostConfig("{}", { env: "A=1" } as unknown as ParseHostConfigOptions),
+    /the option "env" must be .* a string/,
+  ],
+  [
+    "a null env",
+    () => parseHostConfig("{}", { env: null } as unknown as ParseHostConfigOptions),
+    /the option "env" must be .* null/,
+  ],
+  [
+    "a parsed file",
+    () => parseHostConfig({ mcpServers: {} } as unknown as string, { env: {} }),
+    /its text is no string, but an object/,
+  ],
+];
+for (const [title, call, message] of misuses) {
+  test(`parseHostConfig() called from JavaScript with ${title} names what is wrong (XF21)`, async () => {
+    await assert.rejects(call, (error: unknown) => {
+      assert.ok(error instanceof TypeError);
+      assert.match(error.message, /^Cannot parse the host configuration: /);
+      assert.match(error.message, message);
+      return true;
+    });
+  });
+}
 
 const references: readonly [dialect: HostConfigDialect, text: string, result: string | RegExp][] = [
   ["claude_code", "${env:X}", /the prefix "env:" is not known to the dialect "claude_code"/],
@@ -313,7 +360,7 @@ test("parseHostConfig() reports inputs, asks for each once when it is referred t
   assert.deepEqual(asked, ["key", "region"]);
   const [a] = config.servers;
   assert.deepEqual(a?.launch, { command: "c", args: ["--key=hush", "eu"], env: { KEY: "hush" } });
-  assert.equal(a?.commandLine, "KEY=… c '--key=…' eu");
+  assert.equal(a?.commandLine, "KEY=… c '--key=${input:key}' eu");
 });
 
 test("parseHostConfig() says which input has no value, which is unknown, and which could not be asked for (B133)", async () => {
@@ -582,63 +629,6 @@ test("parseHostConfig() leaves a leading ~ in args unless it is told otherwise, 
   assert.match(lost.error?.message ?? "", /"command" begins with "~", and the home folder is not known/);
 });
 
-// ---- envFile
-
-test("parseHostConfig() reads envFile below env, from the folder of the file (B133)", async () => {
-  const text = [
-    "# comment",
-    "",
-    "A=1",
-    "export B = two words # note",
-    "C='single $A # no note'",
-    'D="x\\n\\"y\\" \\\\ \\z"',
-    "E=",
-    "KEEP=${A}#x",
-    "OVER=file",
-  ].join("\r\n");
-  const read: string[] = [];
-  const server = await parseOne({ command: "x", envFile: "${DIR}/.env", env: { OVER: "entry" } }, {
-    path: "/p/.mcp.json",
-    env: { DIR: "conf" },
-    readTextFile: (path) => {
-      read.push(path);
-      return Promise.resolve(text);
-    },
-  });
-  assert.deepEqual(read, ["/p/conf/.env"]);
-  assert.deepEqual(server.launch?.env, {
-    A: "1",
-    B: "two words",
-    C: "single $A # no note",
-    D: 'x\n"y" \\ \\z',
-    E: "",
-    KEEP: "${A}#x",
-    OVER: "entry",
-  });
-  assert.doesNotMatch(server.commandLine, /two words/);
-});
-
-const envFaults: readonly [title: string, options: Options, message: RegExp][] = [
-  ["that nobody can read here", {}, /"envFile" cannot be read: no file can be read here/],
-  [
-    "that cannot be read",
-    { readTextFile: () => Promise.reject(new Error("no such file")) },
-    /"envFile" cannot be read: no such file/,
-  ],
-  [
-    "with a bad line",
-    { readTextFile: () => Promise.resolve('A=1\nhush hush\n"hush"=1\nB="open') },
-    /line 2 is no NAME=value.*line 3.*line 4/,
-  ],
-];
-for (const [title, options, message] of envFaults) {
-  test(`parseHostConfig() reports an envFile ${title} (B131, S2-50)`, async () => {
-    const { error } = await parseOne({ command: "x", envFile: ".env" }, options);
-    assert.match(error?.message ?? "", message);
-    assert.doesNotMatch(error?.message ?? "", /hush/);
-  });
-}
-
 // ---- consent
 
 test("parseHostConfig() shows the exact command line, with values masked and escapes spelled out (H3, S2-51)", async () => {
@@ -729,7 +719,7 @@ function fakeRuntime(files: Record<string, string | Error>, env: Record<string, 
 test("readHostConfig() reads a file through the runtime, and only the variables it refers to (H1, P1)", async () => {
   const text =
     '{"mcpServers":{"a":{"command":"x","args":["${ONE}","${GIVEN}","${TWO:-2}"],"cwd":"sub","envFile":"e"}}}';
-  const { runtime, asked } = fakeRuntime({ "/cwd/conf/.mcp.json": text, "/cwd/conf/e": "F=1" }, {
+  const { runtime, asked } = fakeRuntime({ "/cwd/conf/.mcp.json": text }, {
     ONE: "1",
     GIVEN: "no",
   });
@@ -738,10 +728,28 @@ test("readHostConfig() reads a file through the runtime, and only the variables 
   assert.deepEqual(config.servers[0]?.launch, {
     command: "x",
     args: ["1", "yes", "2"],
-    env: { F: "1" },
+    env: {},
     cwd: "/cwd/conf/sub",
+    envFile: "/cwd/conf/e",
   });
   assert.deepEqual(asked, [["ONE"], ["TWO"]]);
+});
+
+test("readHostConfig() reads at most 32 MiB, and says so (XD7, H5)", async () => {
+  const { runtime } = fakeRuntime({ "/x.json": new RangeError("more") });
+  const limits: unknown[] = [];
+  const { readTextFile } = runtime;
+  const error = await errorOf(readHostConfig("/x.json", {
+    runtime: Object.assign(runtime, {
+      readTextFile: (path: string, options: unknown) => (limits.push(options), readTextFile(path)),
+    }),
+  }));
+  assert.equal(error.code, "config_unreadable");
+  assert.equal(
+    error.message,
+    'Cannot read the host configuration "/x.json": it has more than 33554432 bytes',
+  );
+  assert.deepEqual(limits, [{ maxBytes: 33_554_432 }]);
 });
 
 const failures: readonly [title: string, error: Error | undefined, code: string, message: RegExp][] = [

@@ -455,3 +455,36 @@ for (const [name, options] of misuses) {
     });
   });
 }
+
+test("launchAll() has one listener on the signal, however many servers wait, and none at the end (H4, XF16)", async () => {
+  const { signal, listeners } = countListeners();
+  const config = await entriesOf(...Array(30).fill("npx"));
+  let most = 0;
+  const outcomes = await launchAll(config, {
+    consent: () => true,
+    concurrency: 2,
+    signal,
+    launch: () => {
+      most = Math.max(most, listeners.size);
+      return Promise.resolve();
+    },
+  });
+  assert.equal(kindsOf(outcomes).match(/launched/g)?.length, 30);
+  assert.deepEqual([most, listeners.size], [1, 0]);
+});
+
+/** A signal that tells who listens. */
+function countListeners(): { signal: AbortSignal; listeners: Set<unknown> } {
+  const { signal } = new AbortController();
+  const listeners = new Set<unknown>();
+  const { addEventListener, removeEventListener } = signal;
+  signal.addEventListener = function (this: AbortSignal, ...args: Parameters<typeof addEventListener>) {
+    listeners.add(args[1]);
+    return addEventListener.apply(signal, args);
+  } as typeof addEventListener;
+  signal.removeEventListener = function (this: AbortSignal, ...args: Parameters<typeof removeEventListener>) {
+    listeners.delete(args[1]);
+    return removeEventListener.apply(signal, args);
+  } as typeof removeEventListener;
+  return { signal, listeners };
+}

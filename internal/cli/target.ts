@@ -1,6 +1,6 @@
 /** Which server a command line means: the command behind `--`, or an entry of a host's file. */
 
-import { type HostConfigInput, type HostServer, readHostConfig } from "../../host_config.ts";
+import { type HostConfigInput, type HostServer, readHostConfig, resolveLaunch } from "../../host_config.ts";
 import { formatCommandLine } from "../command_line.ts";
 import { quoteText } from "../shown_text.ts";
 import type { EnvironmentInheritance } from "../environment.ts";
@@ -87,7 +87,7 @@ async function targetOfFile(path: string, { options }: Invocation, io: CliIo): P
     );
   }
   if (server.disabled) io.screen.warn(`${quoteText(server.name)} is switched off in ${quoteText(path)}`);
-  const { launch } = server;
+  const launch = await resolveLaunch(server, { runtime: io.runtime });
   return {
     command: launch.command,
     args: launch.args,

@@ -1,44 +1,57 @@
 /** Reads one server's entry: what it would start, or everything that is wrong with it at once. */
 
 import { quoteText } from "../shown_text.ts";
-import { parseEnvFile } from "./env_file.ts";
-import { expandTemplate, parseTemplate, type Resolution } from "./expansion.ts";
-import { findMember, type JsonMember, type JsonNode, listRepeated } from "./jsonc.ts";
+import type { DialectRules } from "./dialects.ts";
+import {
+  ARGUMENT,
+  type Expanded,
+  type MaybePromise,
+  PLACE,
+  TextReader,
+  type TextSettings,
+  VALUE,
+} from "./entry_text.ts";
+import {
+  describeNode,
+  findMember,
+  GREATEST_PARTS,
+  type JsonArray,
+  type JsonMember,
+  type JsonNode,
+  type JsonObject,
+  listRepeated,
+} from "./json_tree.ts";
 import { isAbsolutePath, type PathSystem, resolvePath } from "./paths.ts";
+import { type EntryProblem, type ProblemBudget, ProblemList } from "./problems.ts";
+import type { HostServerLaunch } from "./shapes.ts";
+import { findMeant } from "./similar_keys.ts";
 
-/** Something that is wrong with an entry, and where. */
-export interface EntryProblem {
-  readonly field: string;
-  readonly message: string;
-  readonly offset: number;
-  readonly variable?: string | undefined;
-}
-
-/** What an entry says. */
+/** What an entry says. In its `shown` form it has nothing that a person should not see. */
 export type EntryOutcome =
-  | { readonly kind: "stdio"; readonly launch: EntryLaunch; readonly masked: EntryLaunch }
-  | { readonly kind: "remote"; readonly url: string }
-  | { readonly kind: "invalid"; readonly problems: readonly EntryProblem[] };
+  | {
+    readonly kind: "stdio";
+    readonly launch: HostServerLaunch;
+    readonly shown: HostServerLaunch;
+    readonly strangers: readonly Stranger[];
+  }
+  | { readonly kind: "remote"; readonly url: string; readonly strangers: readonly Stranger[] }
+  | { readonly kind: "invalid"; readonly problems: ProblemList; readonly strangers: readonly Stranger[] };
 
-/** What would be started; in its `masked` form secrets are replaced by `…`. */
-export interface EntryLaunch {
-  readonly command: string;
-  readonly args: readonly string[];
-  readonly env: Readonly<Record<string, string | null>>;
-  readonly cwd?: string;
+/** A key that nobody reads, and the one that it looks like. */
+export interface Stranger {
+  readonly key: string;
+  readonly meant: string;
 }
 
 /** What is the same for all entries of a file. */
-export interface EntrySettings {
+export interface EntrySettings extends TextSettings {
   readonly os: PathSystem;
-  /** What a relative `cwd` is seen from; undefined for a text that came from no file. */
+  readonly rules: DialectRules;
+  /** What a relative path is seen from; undefined for a text that came from no file. */
   readonly folder: string | undefined;
-  /** Whether `null` removes a variable. */
-  readonly nullRemoves: boolean;
-  /** What a leading `~` stands for; undefined if it stands for itself. */
-  readonly tilde: (() => string | undefined) | undefined;
-  resolve(name: string): Promise<Resolution>;
-  readFile?: ((path: string) => Promise<string>) | undefined;
+  /** How many unknown keys may still be compared with the known ones, for the file as a whole. */
+  readonly guesses: { left: number };
+  readonly problems: ProblemBudget;
 }
 
 const REMOTE_TYPES = [
@@ -51,10 +64,30 @@ const REMOTE_TYPES = [
   "websocket",
 ];
 const URL_KEYS = ["url", "serverUrl", "httpUrl"];
+/** The keys that are read, and those that often stand beside them. */
+const ENTRY_KEYS = [
+  "command",
+  "args",
+  "env",
+  "envFile",
+  "cwd",
+  "type",
+  ...URL_KEYS,
+  "headers",
+  "disabled",
+  "enabled",
+];
 
 /** Reads an entry. */
 export function readEntry(node: JsonNode, settings: EntrySettings): Promise<EntryOutcome> {
   return new EntryReader(settings).read(node);
+}
+
+/** What is said of an entry that is not read, for one reason. */
+export function toFault(problem: EntryProblem, settings: EntrySettings): EntryOutcome {
+  const problems = new ProblemList(settings.problems);
+  problems.add(problem);
+  return { kind: "invalid", problems, strangers: [] };
 }
 
 /** The command line of an entry as it is written, for one that cannot be started; undefined if there is none. */
@@ -65,54 +98,54 @@ export function readWritten(
   if (command?.kind !== "string") return undefined;
   const args = findMember(node, "args")?.value;
   const env = findMember(node, "env")?.value;
+  const toText = (value: JsonNode) => value.kind === "string" ? value.value : "?";
   return {
     command: command.value,
-    args: args?.kind === "array" ? args.items.map((item) => item.kind === "string" ? item.value : "?") : [],
-    env: Object.fromEntries(env?.kind === "object" ? env.members.map(({ key }) => [key, "…"]) : []),
+    args: args?.kind === "array" ? args.items.map(toText) : [],
+    env: Object.fromEntries(
+      env?.kind === "object" ? env.members.map(({ key, value }) => [key, toText(value)]) : [],
+    ),
   };
-}
-
-/** A string of the file with everything put in. */
-interface Expanded {
-  readonly text: string;
-  readonly shown: string;
 }
 
 class EntryReader {
   readonly #settings: EntrySettings;
-  readonly #problems: EntryProblem[] = [];
+  readonly #problems: ProblemList;
+  readonly #texts: TextReader;
 
   constructor(settings: EntrySettings) {
     this.#settings = settings;
+    this.#problems = new ProblemList(settings.problems);
+    this.#texts = new TextReader(settings, this.#problems);
   }
 
   async read(node: JsonNode): Promise<EntryOutcome> {
     if (node.kind !== "object") {
-      this.#add("", node, `the entry must be an object, but is ${describe(node)}`);
-      return { kind: "invalid", problems: this.#problems };
+      this.#add("", node, `the entry must be an object, but is ${describeNode(node)}`);
+      return { kind: "invalid", problems: this.#problems, strangers: [] };
     }
-    this.#checkRepeated("", node.members);
-    const type = this.#readType(node);
-    if (type === "remote") return this.#readRemote(node);
-    const command = await this.#readCommand(node);
+    this.#checkParts("", node);
+    const strangers = this.#findStrangers(node);
+    if (this.#readType(node) === "remote") return this.#readRemote(node, strangers);
+    const command = await this.#readCommand(node, strangers);
     const args = await this.#readArgs(node);
     const env = await this.#readEnv(node);
-    const cwd = await this.#readCwd(node);
-    const launch = toLaunch((expanded) => expanded.text, command, args, env, cwd);
-    const masked = toLaunch((expanded) => expanded.shown, command, args, env, cwd);
-    return this.#problems.length === 0
-      ? { kind: "stdio", launch, masked }
-      : { kind: "invalid", problems: this.#problems };
+    const envFile = await this.#readPath("envFile", node);
+    const cwd = await this.#readPath("cwd", node);
+    if (this.#problems.count > 0) return { kind: "invalid", problems: this.#problems, strangers };
+    const launch = toLaunch((expanded) => expanded.text, command, args, env, envFile, cwd);
+    const shown = toLaunch((expanded) => expanded.shown, command, args, env, envFile, cwd);
+    return { kind: "stdio", launch, shown, strangers };
   }
 
-  #readType(node: JsonNode): "stdio" | "remote" {
-    const type = findMember(node, "type")?.value;
+  #readType(node: JsonObject): "stdio" | "remote" {
+    const type = node.find("type")?.value;
     if (type === undefined) {
-      const isRemote = findMember(node, "command") === undefined && findUrl(node) !== undefined;
+      const isRemote = node.find("command") === undefined && findUrl(node) !== undefined;
       return isRemote ? "remote" : "stdio";
     }
     if (type.kind !== "string") {
-      this.#add("type", type, `"type" must be a string, but is ${describe(type)}`);
+      this.#add("type", type, `"type" must be a string, but is ${describeNode(type)}`);
       return "stdio";
     }
     if (REMOTE_TYPES.includes(type.value)) return "remote";
@@ -120,161 +153,121 @@ class EntryReader {
     return "stdio";
   }
 
-  #readRemote(node: JsonNode): EntryOutcome {
+  #readRemote(node: JsonObject, strangers: readonly Stranger[]): EntryOutcome {
     const url = findUrl(node)?.value;
-    if (url?.kind === "string" && url.value !== "" && this.#problems.length === 0) {
-      return { kind: "remote", url: url.value };
-    }
-    if (url === undefined) this.#add("url", node, `"url" is missing`);
-    else if (url.kind !== "string") this.#add("url", url, `"url" must be a string, but is ${describe(url)}`);
-    else if (url.value === "") this.#add("url", url, `"url" is empty`);
-    return { kind: "invalid", problems: this.#problems };
+    if (url === undefined) this.#add("url", node, `"url" is missing${guess("url", strangers)}`);
+    else if (url.kind !== "string") {
+      this.#add("url", url, `"url" must be a string, but is ${describeNode(url)}`);
+    } else if (url.value === "") this.#add("url", url, `"url" is empty`);
+    else if (this.#problems.count === 0) return { kind: "remote", url: url.value, strangers };
+    return { kind: "invalid", problems: this.#problems, strangers };
   }
 
-  async #readCommand(node: JsonNode): Promise<Expanded | undefined> {
-    const command = findMember(node, "command");
-    if (command === undefined) {
-      this.#add("command", node, `"command" is missing`);
-      return undefined;
-    }
-    return await this.#readText("command", command.value, { isPath: true, isRequired: true });
+  async #readCommand(node: JsonObject, strangers: readonly Stranger[]): Promise<Expanded | undefined> {
+    const command = node.find("command");
+    if (command !== undefined) return await this.#texts.read("command", command.value, PLACE);
+    this.#add("command", node, `"command" is missing${guess("command", strangers)}`);
+    return undefined;
   }
 
-  async #readArgs(node: JsonNode): Promise<Expanded[]> {
-    const args = findMember(node, "args")?.value;
+  async #readArgs(node: JsonObject): Promise<Expanded[]> {
+    const args = node.find("args")?.value;
     if (args === undefined) return [];
     if (args.kind !== "array") {
-      this.#add("args", args, `"args" must be an array of strings, but is ${describe(args)}`);
+      this.#add("args", args, `"args" must be an array of strings, but is ${describeNode(args)}`);
       return [];
     }
+    this.#checkParts("args", args);
     const texts: Expanded[] = [];
     for (const [index, item] of args.items.entries()) {
-      const text = await this.#readText(`args[${index}]`, item, { isPath: true });
-      if (text !== undefined) texts.push(text);
+      if (this.#problems.isFull) break;
+      const text = this.#texts.read(`args[${index}]`, item, ARGUMENT);
+      const expanded = text instanceof Promise ? await text : text;
+      if (expanded !== undefined) texts.push(expanded);
     }
     return texts;
   }
 
-  async #readEnv(node: JsonNode): Promise<Map<string, Expanded | null>> {
-    const variables = await this.#readEnvFile(node);
-    const env = findMember(node, "env")?.value;
+  async #readEnv(node: JsonObject): Promise<Map<string, Expanded | null>> {
+    const variables = new Map<string, Expanded | null>();
+    const env = node.find("env")?.value;
     if (env === undefined) return variables;
     if (env.kind !== "object") {
-      this.#add("env", env, `"env" must be an object of strings, but is ${describe(env)}`);
+      this.#add("env", env, `"env" must be an object of strings, but is ${describeNode(env)}`);
       return variables;
     }
-    this.#checkRepeated("env.", env.members);
-    for (const { key, offset, value } of env.members) {
-      const field = `env.${key}`;
-      if (key === "" || /[=\0]/.test(key)) {
-        const message = `${quoteText(field)} must have a name without "=" and NUL characters`;
-        this.#problems.push({ field, message, offset });
-      } else if (value.kind === "number" || value.kind === "boolean") {
-        const text = value.kind === "number" ? value.text : String(value.value);
-        variables.set(key, { text, shown: text });
-      } else if (value.kind === "null" && this.#settings.nullRemoves) {
-        variables.set(key, null);
-      } else {
-        const text = await this.#readText(field, value, {});
-        if (text !== undefined) variables.set(key, text);
-      }
+    this.#checkParts("env", env);
+    for (const member of env.members) {
+      if (this.#problems.isFull) break;
+      const value = this.#readVariable(member);
+      const expanded = value instanceof Promise ? await value : value;
+      if (expanded !== undefined) variables.set(member.key, expanded);
     }
     return variables;
   }
 
-  async #readEnvFile(node: JsonNode): Promise<Map<string, Expanded | null>> {
-    const member = findMember(node, "envFile");
-    const variables = new Map<string, Expanded | null>();
-    if (member === undefined) return variables;
-    const path = await this.#readText("envFile", member.value, { isPath: true, isRequired: true });
-    if (path === undefined) return variables;
-    const { os, folder, readFile } = this.#settings;
-    const fail = (message: string) =>
-      this.#add("envFile", member.value, `"envFile" cannot be read: ${message}`);
-    if (readFile === undefined) {
-      fail("no file can be read here");
-      return variables;
+  #readVariable({ key, offset, value }: JsonMember): MaybePromise<Expanded | null | undefined> {
+    const field = `env.${key}`;
+    if (key === "" || /[=\0]/.test(key)) {
+      this.#problems.add({
+        field,
+        message: `${quoteText(field)} must have a name without "=" and NUL characters`,
+        offset,
+      });
+      return undefined;
     }
-    try {
-      const text = await readFile(folder === undefined ? path.text : resolvePath(os, folder, path.text));
-      const file = parseEnvFile(text);
-      for (const line of file.badLines) fail(`line ${line} is no NAME=value`);
-      for (const [name, value] of file.variables) variables.set(name, { text: value, shown: value });
-    } catch (error) {
-      fail(error instanceof Error ? error.message : String(error));
+    if (value.kind === "number" || value.kind === "boolean") {
+      const text = value.kind === "number" ? value.text : String(value.value);
+      return { text, shown: text };
     }
-    return variables;
+    if (value.kind === "null" && this.#settings.rules.nullRemoves) return null;
+    return this.#texts.read(field, value, VALUE);
   }
 
-  async #readCwd(node: JsonNode): Promise<Expanded | undefined> {
-    const cwd = findMember(node, "cwd");
-    if (cwd === undefined) return undefined;
-    const path = await this.#readText("cwd", cwd.value, { isPath: true, isRequired: true });
+  async #readPath(field: "envFile" | "cwd", node: JsonObject): Promise<Expanded | undefined> {
+    const member = node.find(field);
+    if (member === undefined) return undefined;
+    const path = await this.#texts.read(field, member.value, PLACE);
     const { os, folder } = this.#settings;
     if (path === undefined || folder === undefined || isAbsolutePath(os, path.text)) return path;
     return { text: resolvePath(os, folder, path.text), shown: resolvePath(os, folder, path.shown) };
   }
 
-  async #readText(
-    field: string,
-    node: JsonNode,
-    { isPath = false, isRequired = false }: { isPath?: boolean; isRequired?: boolean },
-  ): Promise<Expanded | undefined> {
-    const name = quoteText(field);
-    if (node.kind !== "string") {
-      this.#add(field, node, `${name} must be a string, but is ${describe(node)}`);
-      return undefined;
+  #checkParts(field: "" | "args" | "env", node: JsonObject | JsonArray): void {
+    if (node.isCut) {
+      const name = field === "" ? "the entry" : quoteText(field);
+      this.#add(field, node, `${name} has more than ${GREATEST_PARTS} parts`);
     }
-    const template = parseTemplate(node.value);
-    if (template.kind === "fault") {
-      this.#add(field, node, `${name} ${template.message}`);
-      return undefined;
-    }
-    const { text, shown, problems } = await expandTemplate(
-      template.parts,
-      (ref) => this.#settings.resolve(ref),
-    );
-    for (const problem of problems) {
-      const variable = problem.kind === "unset" ? problem.variable : undefined;
-      this.#add(field, node, `${name} cannot be expanded: ${problem.message}`, variable);
-    }
-    if (problems.length > 0) return undefined;
-    if (text.includes("\0")) this.#add(field, node, `${name} holds a NUL character`);
-    else if (isRequired && text === "") this.#add(field, node, `${name} is empty`);
-    else if (isPath && /^~(?:$|[\\/])/.test(node.value)) {
-      return this.#expandTilde(field, node, { text, shown });
-    } else return { text, shown };
-    return undefined;
-  }
-
-  #expandTilde(field: string, node: JsonNode, path: Expanded): Expanded | undefined {
-    const { tilde } = this.#settings;
-    if (tilde === undefined) return path;
-    const home = tilde();
-    if (home !== undefined) return { text: home + path.text.slice(1), shown: home + path.shown.slice(1) };
-    this.#add(field, node, `${quoteText(field)} begins with "~", and the home folder is not known`);
-    return undefined;
-  }
-
-  #checkRepeated(prefix: string, members: readonly JsonMember[]): void {
-    for (const { key, offset } of listRepeated(members)) {
+    if (node.kind === "array") return;
+    const prefix = field === "" ? "" : `${field}.`;
+    for (const { key, offset } of listRepeated(node.members)) {
       const field = prefix + key;
-      this.#problems.push({ field, message: `${quoteText(field)} stands more than once`, offset });
+      this.#problems.add({ field, message: `${quoteText(field)} stands more than once`, offset });
     }
   }
 
-  #add(field: string, node: JsonNode, message: string, variable?: string): void {
-    this.#problems.push({ field, message, offset: node.offset, variable });
+  /** Finds keys that look like others that are not there. */
+  #findStrangers(node: JsonObject): Stranger[] {
+    const { guesses } = this.#settings;
+    return node.members.flatMap(({ key }) => {
+      if (ENTRY_KEYS.includes(key) || guesses.left-- <= 0) return [];
+      const meant = findMeant(key, ENTRY_KEYS);
+      return meant === undefined || node.find(meant) !== undefined ? [] : [{ key, meant }];
+    });
+  }
+
+  #add(field: string, { offset }: JsonNode, message: string): void {
+    this.#problems.add({ field, message, offset });
   }
 }
 
-function findUrl(node: JsonNode): JsonMember | undefined {
-  return URL_KEYS.map((key) => findMember(node, key)).find((member) => member !== undefined);
+function findUrl(node: JsonObject): JsonMember | undefined {
+  return URL_KEYS.map((key) => node.find(key)).find((member) => member !== undefined);
 }
 
-function describe(node: JsonNode): string {
-  if (node.kind === "null") return "null";
-  return `${/^[aeiou]/.test(node.kind) ? "an" : "a"} ${node.kind}`;
+function guess(key: string, strangers: readonly Stranger[]): string {
+  const stranger = strangers.find(({ meant }) => meant === key);
+  return stranger === undefined ? "" : `: did you mean it by ${quoteText(stranger.key)}?`;
 }
 
 function toLaunch(
@@ -282,12 +275,14 @@ function toLaunch(
   command: Expanded | undefined,
   args: readonly Expanded[],
   env: ReadonlyMap<string, Expanded | null>,
+  envFile: Expanded | undefined,
   cwd: Expanded | undefined,
-): EntryLaunch {
+): HostServerLaunch {
   return {
     command: command === undefined ? "" : pick(command),
     args: args.map(pick),
-    env: Object.fromEntries([...env].map(([name, value]) => [name, value === null ? null : pick(value)])),
+    env: Object.fromEntries(Array.from(env, ([name, value]) => [name, value === null ? null : pick(value)])),
     ...(cwd === undefined ? {} : { cwd: pick(cwd) }),
+    ...(envFile === undefined ? {} : { envFile: pick(envFile) }),
   };
 }

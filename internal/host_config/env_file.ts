@@ -1,7 +1,7 @@
 /**
  * Files of variables, one `NAME=value` a line, as `envFile` names them. Blank lines and lines that begin with `#` are
- * skipped, and so is `export` before a name. A value in single quotes is taken as it is; in double quotes `\n`, `\r`,
- * `\t`, `\"` and `\\` are known; a bare value ends at ` #`. References are not expanded.
+ * skipped, and so is `export` before a name. A value in quotes may go over several lines: in single quotes it is taken as
+ * it is; in double quotes `\n`, `\r`, `\t`, `\"` and `\\` are known. A bare value ends at ` #`. References are not expanded.
  */
 
 /** The variables of a file, in order, and the numbers of the lines that are none. */
@@ -12,24 +12,87 @@ export interface EnvFile {
 
 /** Reads the text of such a file. */
 export function parseEnvFile(text: string): EnvFile {
-  const variables = new Map<string, string>();
-  const badLines: number[] = [];
-  text.replace(/^\ufeff/, "").split(/\r\n|\r|\n/).forEach((line, index) => {
-    if (/^\s*(?:#|$)/.test(line)) return;
-    const [, name, rest = ""] = /^\s*(?:export\s+)?([^\s=#'"]+)\s*=\s*(.*)$/.exec(line) ?? [];
-    const value = name === undefined ? undefined : readValue(rest);
-    if (name === undefined || value === undefined) badLines.push(index + 1);
-    else variables.set(name, value);
-  });
-  return { variables, badLines };
+  return new EnvFileReader(text.replace(/^\ufeff/, "").replaceAll(/\r\n?/g, "\n")).read();
 }
 
-function readValue(text: string): string | undefined {
-  const quote = text[0];
-  if (quote !== "'" && quote !== '"') return text.replace(/(?:^|\s+)#.*$/, "").trimEnd();
-  const pattern = quote === "'" ? /^'([^']*)'\s*(?:#.*)?$/ : /^"((?:[^"\\]|\\.)*)"\s*(?:#.*)?$/;
-  const inner = pattern.exec(text)?.[1];
-  if (inner === undefined || quote === "'") return inner;
-  const escapes: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", '"': '"', "\\": "\\" };
-  return inner.replaceAll(/\\(.)/g, (whole, letter: string) => escapes[letter] ?? whole);
+/** What stands before a value, at the beginning of a line. */
+const NAME_REGEXP = /[ \t]*(?:export[ \t]+)?([^\s=#'"]+)[ \t]*=[ \t]*/y;
+/** What is no variable and needs to be none. */
+const BLANK_REGEXP = /[ \t\v\f]*(?:#[^\n]*)?(?=\n|$)/y;
+const ESCAPES: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", '"': '"', "\\": "\\" };
+
+class EnvFileReader {
+  readonly #text: string;
+  #at = 0;
+  #line = 1;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  read(): EnvFile {
+    const variables = new Map<string, string>();
+    const badLines: number[] = [];
+    while (this.#at < this.#text.length) {
+      const line = this.#line;
+      if (!this.#take(BLANK_REGEXP)) {
+        const variable = this.#readVariable();
+        if (variable === undefined) badLines.push(line);
+        else variables.set(...variable);
+      }
+      this.#skipLine();
+    }
+    return { variables, badLines };
+  }
+
+  /** Reads a variable; if there is none, it stays on the line. */
+  #readVariable(): [name: string, value: string] | undefined {
+    const name = this.#take(NAME_REGEXP)?.[1];
+    if (name === undefined) return undefined;
+    const begin = this.#at;
+    const quote = this.#text[begin];
+    if (quote !== "'" && quote !== '"') return [name, this.#readBare()];
+    const end = this.#findQuote(quote);
+    if (end < 0) return undefined;
+    const inner = this.#text.slice(begin + 1, end);
+    this.#at = end + 1;
+    // Whatever stands behind the closing quote: its line is over with it, or is no variable.
+    if (!this.#take(BLANK_REGEXP)) {
+      this.#at = begin;
+      return undefined;
+    }
+    this.#line += inner.split("\n").length - 1;
+    if (quote === "'") return [name, inner];
+    return [name, inner.replaceAll(/\\(.)/g, (escape, letter: string) => ESCAPES[letter] ?? escape)];
+  }
+
+  /** Where the value that begins here with a quote has its other one. No regular expression: they give up on long values. */
+  #findQuote(quote: string): number {
+    let at = this.#at + 1;
+    while (at < this.#text.length && this.#text[at] !== quote) {
+      at += quote === '"' && this.#text[at] === "\\" ? 2 : 1;
+    }
+    return at < this.#text.length ? at : -1;
+  }
+
+  #readBare(): string {
+    const end = this.#text.indexOf("\n", this.#at);
+    const text = this.#text.slice(this.#at, end < 0 ? undefined : end);
+    let mark = text.indexOf("#");
+    while (mark > 0 && !/\s/.test(text[mark - 1]!)) mark = text.indexOf("#", mark + 1);
+    return (mark < 0 ? text : text.slice(0, mark)).trimEnd();
+  }
+
+  #take(regexp: RegExp): RegExpExecArray | null {
+    regexp.lastIndex = this.#at;
+    const match = regexp.exec(this.#text);
+    if (match !== null) this.#at = regexp.lastIndex;
+    return match;
+  }
+
+  #skipLine(): void {
+    const end = this.#text.indexOf("\n", this.#at);
+    this.#at = end < 0 ? this.#text.length : end + 1;
+    this.#line++;
+  }
 }

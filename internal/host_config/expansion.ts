@@ -12,6 +12,8 @@ export interface TemplateReference {
   readonly name: string;
   /** What stands behind `:-`. */
   readonly fallback: Template | undefined;
+  /** The whole reference. */
+  readonly written: string;
 }
 
 /** A text that cannot be read into parts. */
@@ -22,20 +24,38 @@ export interface TemplateFault {
 
 /** What a reference stands for. An unset variable has no value; an empty one has, and also gives way to a default. */
 export type Resolution =
-  | { readonly kind: "value"; readonly value: string; readonly secret?: boolean }
+  | { readonly kind: "value"; readonly value: string; readonly source: ValueSource }
+  | UnresolvedReference
+  | { readonly kind: "unasked"; readonly id: string };
+
+/** A reference that stands for nothing, and why. */
+export type UnresolvedReference =
   | { readonly kind: "unset"; readonly message: string; readonly variable: string }
   | { readonly kind: "invalid"; readonly message: string };
 
+/** Where a value is from: of the file and its place, of this process's environment, of somebody's secrets. */
+export type ValueSource = "file" | "environment" | "secret";
+
 /** A text with everything put in, and what was wrong. */
-export interface Expansion {
+export interface ExpandedText {
+  readonly kind: "text";
   readonly text: string;
-  /** The text as it may be shown: with `…` where a value is secret. */
+  /** The text as it may be shown: with references as they are written where a value is not to be seen. */
   readonly shown: string;
-  readonly problems: readonly Exclude<Resolution, { kind: "value" }>[];
+  readonly problems: readonly UnresolvedReference[];
 }
+
+/** A text with everything put in; or the inputs that somebody must be asked for first. */
+export type Expansion = ExpandedText | { readonly kind: "unasked"; readonly ids: readonly string[] };
 
 /** Each level is a stack frame of the reader. */
 const GREATEST_DEPTH = 50;
+/** So many characters may be put into a text: more than any system takes as an argument or a variable. */
+const GREATEST_EXPANSION = 1_048_576;
+/** A text may hold so many references. */
+const GREATEST_REFERENCES = 100_000;
+/** A text with so many problems is not read further. */
+const GREATEST_PROBLEMS = 1000;
 
 /** Reads a text. Braces in a default are balanced, so that it may hold references and JSON. */
 export function parseTemplate(text: string): { kind: "template"; parts: Template } | TemplateFault {
@@ -47,34 +67,74 @@ export function parseTemplate(text: string): { kind: "template"; parts: Template
   }
 }
 
-/** Puts a text together. A default is looked at only where it is needed. */
-export async function expandTemplate(
+/** Puts a text together. A default is looked at only where it is needed; values of `hidden` sources are not shown. */
+export function expandTemplate(
   template: Template,
-  resolve: (name: string) => Promise<Resolution>,
-): Promise<Expansion> {
-  let [text, shown] = ["", ""];
-  const problems: Exclude<Resolution, { kind: "value" }>[] = [];
-  for (const part of template) {
-    if (typeof part === "string") {
-      text += part;
-      shown += part;
-      continue;
-    }
-    const resolution = await resolve(part.name);
-    const isEmpty = resolution.kind === "unset" || (resolution.kind === "value" && resolution.value === "");
-    if (isEmpty && part.fallback !== undefined) {
-      const fallback = await expandTemplate(part.fallback, resolve);
-      text += fallback.text;
-      shown += fallback.shown;
-      problems.push(...fallback.problems);
-    } else if (resolution.kind === "value") {
-      text += resolution.value;
-      shown += resolution.secret === true ? "…" : resolution.value;
-    } else {
-      problems.push(resolution);
+  resolve: (name: string) => Resolution,
+  hidden: readonly ValueSource[] = ["secret"],
+): Expansion {
+  const expander = new TemplateExpander(resolve, hidden);
+  expander.put(template);
+  return expander.end();
+}
+
+class TemplateExpander {
+  readonly #resolve: (name: string) => Resolution;
+  readonly #hidden: readonly ValueSource[];
+  readonly #problems: UnresolvedReference[] = [];
+  #text = "";
+  #shown = "";
+  #room = GREATEST_EXPANSION;
+  readonly #unasked = new Set<string>();
+
+  constructor(resolve: (name: string) => Resolution, hidden: readonly ValueSource[]) {
+    this.#resolve = resolve;
+    this.#hidden = hidden;
+  }
+
+  put(template: Template): void {
+    for (const part of template) {
+      if (this.#isOver()) return;
+      if (typeof part === "string") this.#add(part, part);
+      else this.#putReference(part);
     }
   }
-  return { text, shown, problems };
+
+  end(): Expansion {
+    if (this.#unasked.size > 0) return { kind: "unasked", ids: [...this.#unasked] };
+    const problems = this.#room < 0
+      ? [{ kind: "invalid" as const, message: `more than ${GREATEST_EXPANSION} characters are put in` }]
+      : this.#problems;
+    return { kind: "text", text: this.#text, shown: this.#shown, problems };
+  }
+
+  #putReference({ name, fallback, written }: TemplateReference): void {
+    const resolution = this.#resolve(name);
+    if (resolution.kind === "unasked") {
+      this.#unasked.add(resolution.id);
+    } else if (fallback !== undefined && isEmpty(resolution)) {
+      this.put(fallback);
+    } else if (resolution.kind === "value") {
+      const { value, source } = resolution;
+      this.#room -= value.length;
+      if (this.#room >= 0) this.#add(value, this.#hidden.includes(source) ? written : value);
+    } else {
+      this.#problems.push(resolution);
+    }
+  }
+
+  #add(text: string, shown: string): void {
+    this.#text += text;
+    this.#shown += shown;
+  }
+
+  #isOver(): boolean {
+    return this.#room < 0 || this.#problems.length >= GREATEST_PROBLEMS;
+  }
+}
+
+function isEmpty(resolution: Resolution): boolean {
+  return resolution.kind === "unset" || (resolution.kind === "value" && resolution.value === "");
 }
 
 class TemplateSyntaxError extends Error {}
@@ -83,6 +143,7 @@ class TemplateReader {
   readonly #text: string;
   #at = 0;
   #depth = 0;
+  #references = 0;
 
   constructor(text: string) {
     this.#text = text;
@@ -91,20 +152,26 @@ class TemplateReader {
   /** Reads to the end of the text or, inside of a reference, to the brace that closes it. */
   readParts(nested: boolean): Template {
     const parts: (string | TemplateReference)[] = [];
-    let literal = "";
+    const mark = nested ? /\$?\$\{|[{}]/g : /\$?\$\{/g;
     let openBraces = 0;
+    let literal = "";
     while (this.#at < this.#text.length) {
-      if (this.#text.startsWith("${", this.#at)) {
+      mark.lastIndex = this.#at;
+      const found = mark.exec(this.#text);
+      const index = found?.index ?? this.#text.length;
+      literal += this.#text.slice(this.#at, index);
+      this.#at = index;
+      if (found === null) break;
+      if (found[0] === "${") {
         if (literal !== "") parts.push(literal);
         literal = "";
         parts.push(this.#readReference());
         continue;
       }
-      const piece = this.#text.startsWith("$${", this.#at) ? "${" : this.#text[this.#at] as string;
-      if (nested && piece === "}" && openBraces-- === 0) break;
-      if (piece.endsWith("{")) openBraces++;
-      literal += piece;
-      this.#at += piece === "${" ? 3 : 1;
+      if (found[0] === "}" && openBraces-- === 0) break;
+      if (found[0] !== "}") openBraces++;
+      literal += found[0] === "$${" ? "${" : found[0];
+      this.#at += found[0].length;
     }
     if (literal !== "") parts.push(literal);
     return parts;
@@ -114,6 +181,9 @@ class TemplateReader {
     const begin = this.#at;
     if (++this.#depth > GREATEST_DEPTH) {
       throw new TemplateSyntaxError(`holds too many "\${" inside of each other`);
+    }
+    if (++this.#references > GREATEST_REFERENCES) {
+      throw new TemplateSyntaxError(`holds more than ${GREATEST_REFERENCES} references`);
     }
     const end = /:-|[${}]/g;
     end.lastIndex = begin + 2;
@@ -133,7 +203,7 @@ class TemplateReader {
       this.#at++;
     }
     this.#depth--;
-    return { name, fallback };
+    return { name, fallback, written: this.#text.slice(begin, this.#at) };
   }
 
   #unclosed(begin: number): TemplateSyntaxError {

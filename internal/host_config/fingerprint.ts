@@ -1,16 +1,12 @@
-/** What would be started. */
-export interface FingerprintedLaunch {
-  readonly command: string;
-  readonly args: readonly string[];
-  readonly cwd?: string | undefined;
-  readonly env: Readonly<Record<string, string | null>>;
-}
+import type { HostServerLaunch } from "./shapes.ts";
 
 /** A digest of a launch that changes when any of it changes, and with nothing else. */
-export function fingerprintLaunch(launch: FingerprintedLaunch): Promise<string> {
-  const { command, args, cwd, env } = launch;
+export function fingerprintLaunch(launch: HostServerLaunch): Promise<string> {
+  const { command, args, cwd, env, envFile } = launch;
   const variables = Object.entries(env).sort(([left], [right]) => left < right ? -1 : left > right ? 1 : 0);
-  return digest(["launch", 1, command, args, cwd ?? null, variables]);
+  const content = ["launch", 1, command, args, cwd ?? null, variables];
+  // Only where there is one, so that what was agreed to without is known for ever.
+  return digest(envFile === undefined ? content : [...content, envFile]);
 }
 
 /** A digest of an entry that starts nothing, over what stands in the file. */

@@ -1,26 +1,10 @@
 /**
- * JSON as people write it into configuration files, with comments and trailing commas, read into a tree that knows where
- * everything stands. The runtimes' own parsers know neither comments nor, in part, positions, they let the last of two
- * equal keys win, and they lose digits of numbers.
+ * JSON as people write it into configuration files, with comments and trailing commas. It is checked in one pass and made
+ * plain JSON of the same length, so that every place is the same in both. The runtimes' own parsers know neither comments
+ * nor, in part, positions.
  */
 
 import { quoteText } from "../shown_text.ts";
-
-/** A value and where it begins. */
-export type JsonNode =
-  | { readonly kind: "object"; readonly members: readonly JsonMember[]; readonly offset: number }
-  | { readonly kind: "array"; readonly items: readonly JsonNode[]; readonly offset: number }
-  | { readonly kind: "string"; readonly value: string; readonly offset: number }
-  | { readonly kind: "number"; readonly text: string; readonly offset: number }
-  | { readonly kind: "boolean"; readonly value: boolean; readonly offset: number }
-  | { readonly kind: "null"; readonly offset: number };
-
-/** A member of an object; keys may stand more than once. */
-export interface JsonMember {
-  readonly key: string;
-  readonly offset: number;
-  readonly value: JsonNode;
-}
 
 /** A text that is no JSON, and where it stops being so. */
 export class JsonSyntaxError extends Error {
@@ -36,151 +20,192 @@ export class JsonSyntaxError extends Error {
 /** Each level is a stack frame of the reader. */
 const GREATEST_DEPTH = 200;
 
-/** Reads a text. */
-export function parseJsonc(text: string): JsonNode {
-  return new JsonReader(text).readDocument();
+/**
+ * Puts blanks where comments and trailing commas stand.
+ *
+ * @throws {JsonSyntaxError} If the text is no JSON.
+ */
+export function toPlainJson(text: string): string {
+  return new JsoncReader(text).read();
 }
 
-/** Line and column of an offset, both from 1; the column counts UTF-16 code units. */
-export function locate(text: string, offset: number): { line: number; column: number } {
-  const lines = text.slice(0, offset).split(/\r\n|\r|\n/);
-  return { line: lines.length, column: (lines.at(-1) ?? "").length + 1 };
-}
+const NUMBER_REGEXP = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+const ESCAPE_REGEXP = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
+/** What may stand behind a word, and is no part of it. */
+const DELIMITER_REGEXP = /[\s{}[\],:"/]/;
 
-/** The plain value of a node. Of equal keys the last one wins; `__proto__` is a key like any other. */
-export function toValue(node: JsonNode): unknown {
-  switch (node.kind) {
-    case "object":
-      return Object.fromEntries(node.members.map(({ key, value }) => [key, toValue(value)]));
-    case "array":
-      return node.items.map(toValue);
-    case "number":
-      return Number(node.text);
-    case "null":
-      return null;
-    default:
-      return node.value;
-  }
-}
-
-/** The value of a key, the last one if it stands more than once. */
-export function findMember(node: JsonNode, key: string): JsonMember | undefined {
-  return node.kind === "object" ? node.members.findLast((member) => member.key === key) : undefined;
-}
-
-/** The members whose key has stood before. */
-export function listRepeated(members: readonly JsonMember[]): JsonMember[] {
-  const seen = new Set<string>();
-  return members.filter(({ key }) => seen.size === seen.add(key).size);
-}
-
-class JsonReader {
+class JsoncReader {
   readonly #text: string;
   #at = 0;
   #depth = 0;
+  /** The text as plain JSON, if it was not. */
+  #plain: Uint16Array | undefined;
 
   constructor(text: string) {
     this.#text = text;
   }
 
-  readDocument(): JsonNode {
-    const node = this.#readValue();
+  read(): string {
+    this.#skipBlank();
+    this.#readValue();
     this.#skipBlank();
     if (this.#at < this.#text.length) throw this.#unexpected("the end of the text");
-    return node;
+    return this.#plain === undefined ? this.#text : toText(this.#plain);
   }
 
-  #readValue(): JsonNode {
-    this.#skipBlank();
-    const offset = this.#at;
-    const character = this.#text[offset];
-    if (character === "{" || character === "[") {
-      if (++this.#depth > GREATEST_DEPTH) {
-        throw new JsonSyntaxError(`values are nested deeper than ${GREATEST_DEPTH} levels`, offset);
-      }
-      const node: JsonNode = character === "{"
-        ? { kind: "object", members: this.#readList("}", () => this.#readMember()), offset }
-        : { kind: "array", items: this.#readList("]", () => this.#readValue()), offset };
-      this.#depth--;
-      return node;
+  #readValue(): void {
+    switch (this.#text[this.#at]) {
+      case "{":
+        return this.#readContainer("}");
+      case "[":
+        return this.#readContainer("]");
+      case '"':
+        return this.#readString();
+      case "t":
+        return this.#readWord("true");
+      case "f":
+        return this.#readWord("false");
+      case "n":
+        return this.#readWord("null");
+      default:
+        return this.#readNumber();
     }
-    if (character === '"') return { kind: "string", value: this.#readString(), offset };
-    const word = /[^\s{}[\],:"/]*/y;
-    word.lastIndex = offset;
-    const text = word.exec(this.#text)?.[0] ?? "";
-    this.#at += text.length;
-    if (text === "true" || text === "false") return { kind: "boolean", value: text === "true", offset };
-    if (text === "null") return { kind: "null", offset };
-    if (/^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(text)) return { kind: "number", text, offset };
-    this.#at = offset;
-    throw this.#unexpected("a value");
   }
 
-  #readMember(): JsonMember {
+  #readContainer(end: "}" | "]"): void {
+    if (++this.#depth > GREATEST_DEPTH) {
+      throw new JsonSyntaxError(`values are nested deeper than ${GREATEST_DEPTH} levels`, this.#at);
+    }
+    this.#at++;
     this.#skipBlank();
-    const offset = this.#at;
-    if (this.#text[offset] !== '"') throw this.#unexpected('a key in double quotes or "}"');
-    const key = this.#readString();
+    while (this.#text[this.#at] !== end) {
+      if (end === "}") this.#readKey();
+      this.#readValue();
+      this.#skipBlank();
+      const comma = this.#at;
+      const character = this.#text[comma];
+      if (character === end) break;
+      if (character !== ",") throw this.#unexpected(`"," or "${end}"`);
+      this.#at++;
+      const hasComment = this.#passBlank();
+      if (this.#text[this.#at] === end) this.#blank(comma);
+      else if (hasComment) this.#blank(comma + 1);
+    }
+    this.#at++;
+    this.#depth--;
+  }
+
+  #readKey(): void {
+    if (this.#text[this.#at] !== '"') throw this.#unexpected('a key in double quotes or "}"');
+    this.#readString();
     this.#skipBlank();
     if (this.#text[this.#at] !== ":") throw this.#unexpected('":"');
     this.#at++;
-    return { key, offset, value: this.#readValue() };
+    this.#skipBlank();
   }
 
-  #readList<T>(end: "}" | "]", readItem: () => T): T[] {
-    const items: T[] = [];
-    this.#at++;
-    while (true) {
-      this.#skipBlank();
-      if (this.#text[this.#at] === end) break;
-      items.push(readItem());
-      this.#skipBlank();
-      if (this.#text[this.#at] === end) break;
-      if (this.#text[this.#at] !== ",") throw this.#unexpected(`"," or "${end}"`);
-      this.#at++;
-    }
-    this.#at++;
-    return items;
-  }
-
-  #readString(): string {
+  #readString(): void {
+    const text = this.#text;
     const begin = this.#at;
-    for (let at = begin + 1; at < this.#text.length; at++) {
-      const character = this.#text[at] as string;
-      if (character < " ") {
+    for (let at = begin + 1; at < text.length; at++) {
+      const code = text.charCodeAt(at);
+      if (code === 0x22) {
+        this.#at = at + 1;
+        return;
+      }
+      if (code < 0x20) {
         throw new JsonSyntaxError("a string holds a line break or another control character", at);
       }
-      if (character === '"') {
-        this.#at = at + 1;
-        return JSON.parse(this.#text.slice(begin, at + 1));
-      }
-      if (character !== "\\") continue;
-      const escape = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
-      escape.lastIndex = at;
-      const length = escape.exec(this.#text)?.[0].length;
-      if (length === undefined) {
+      if (code !== 0x5c) continue;
+      ESCAPE_REGEXP.lastIndex = at;
+      if (!ESCAPE_REGEXP.test(text)) {
         throw new JsonSyntaxError("a string holds an escape that JSON does not know", at);
       }
-      at += length - 1;
+      at = ESCAPE_REGEXP.lastIndex - 1;
     }
     throw new JsonSyntaxError("a string is not closed", begin);
   }
 
+  #readWord(word: string): void {
+    if (!this.#text.startsWith(word, this.#at)) throw this.#unexpected("a value");
+    this.#endWord(this.#at + word.length);
+  }
+
+  #readNumber(): void {
+    NUMBER_REGEXP.lastIndex = this.#at;
+    if (!NUMBER_REGEXP.test(this.#text)) throw this.#unexpected("a value");
+    this.#endWord(NUMBER_REGEXP.lastIndex);
+  }
+
+  #endWord(end: number): void {
+    const next = this.#text[end];
+    if (next !== undefined && !DELIMITER_REGEXP.test(next)) throw this.#unexpected("a value");
+    this.#at = end;
+  }
+
   #skipBlank(): void {
-    const blank = /(?:[ \t\r\n]+|\/\/[^\r\n]*)*/y;
+    const begin = this.#at;
+    if (this.#passBlank()) this.#blank(begin);
+  }
+
+  /** Goes on to what is neither blank nor comment, and says whether there was a comment. */
+  #passBlank(): boolean {
+    const text = this.#text;
+    let hasComment = false;
     while (true) {
-      blank.lastIndex = this.#at;
-      this.#at += blank.exec(this.#text)?.[0].length ?? 0;
-      if (!this.#text.startsWith("/*", this.#at)) return;
-      const end = this.#text.indexOf("*/", this.#at + 2);
-      if (end < 0) throw new JsonSyntaxError("a comment is not closed", this.#at);
-      this.#at = end + 2;
+      const code = text.charCodeAt(this.#at);
+      if (code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09) {
+        this.#at++;
+      } else if (code === 0x2f && this.#passComment()) {
+        hasComment = true;
+      } else {
+        return hasComment;
+      }
     }
   }
 
+  #passComment(): boolean {
+    const text = this.#text;
+    const begin = this.#at;
+    const mark = text[begin + 1];
+    if (mark !== "/" && mark !== "*") return false;
+    if (mark === "*") {
+      const end = text.indexOf("*/", begin + 2);
+      if (end < 0) throw new JsonSyntaxError("a comment is not closed", begin);
+      this.#at = end + 2;
+      return true;
+    }
+    let at = begin + 2;
+    while (at < text.length && text[at] !== "\n" && text[at] !== "\r") at++;
+    this.#at = at;
+    return true;
+  }
+
+  /** Puts blanks from a place up to here. */
+  #blank(begin: number): void {
+    this.#plain ??= toUnits(this.#text);
+    // Most are short, for which `fill()` is slow.
+    for (let at = begin; at < this.#at; at++) this.#plain[at] = 0x20;
+  }
+
   #unexpected(expected: string): JsonSyntaxError {
-    const character = this.#text.slice(this.#at).match(/^./su)?.[0];
+    const character = this.#text.slice(this.#at, this.#at + 2).match(/^./su)?.[0];
     const found = character === undefined ? "the text ends" : `found ${quoteText(character)}`;
     return new JsonSyntaxError(`expected ${expected}, but ${found}`, this.#at);
   }
+}
+
+function toUnits(text: string): Uint16Array {
+  const units = new Uint16Array(text.length);
+  for (let at = 0; at < units.length; at++) units[at] = text.charCodeAt(at);
+  return units;
+}
+
+function toText(units: Uint16Array): string {
+  // No `TextDecoder`, which would replace half of a pair; and no more arguments at a time than a stack takes.
+  const parts: string[] = [];
+  for (let at = 0; at < units.length; at += 8192) {
+    parts.push(String.fromCharCode.apply(null, units.subarray(at, at + 8192) as unknown as number[]));
+  }
+  return parts.join("");
 }

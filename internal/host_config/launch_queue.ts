@@ -1,53 +1,62 @@
+import type { AbortWatch } from "./abort_watch.ts";
+
 /** Lets tasks run at the same time up to a limit, and up to another one for those of the same key. First come, first served. */
 export class LaunchQueue {
   readonly #limit: number;
   readonly #limitPerKey: number;
+  /** How many run, in all and by key. */
+  #total = 0;
   readonly #running = new Map<string, number>();
-  readonly #waiting: { key: string; start: () => void }[] = [];
+  readonly #waiting = new Set<{ readonly key: string; readonly start: () => void }>();
 
   constructor(limit: number, limitPerKey: number) {
     this.#limit = limit;
     this.#limitPerKey = limitPerKey;
   }
 
-  /** Runs a task when its turn comes. If the signal aborts before that, it never runs, and this rejects with the reason. */
-  async run<T>(key: string, task: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-    await this.#enter(key, signal);
+  /** Runs a task when its turn comes. If an abort comes before that, it never runs, and this rejects with the reason. */
+  async run<T>(key: string, task: () => Promise<T>, watch: AbortWatch): Promise<T> {
+    await this.#enter(key, watch);
     try {
       return await task();
     } finally {
-      this.#running.set(key, this.#count(key) - 1);
-      this.#startNext();
+      this.#leave(key);
     }
   }
 
-  #enter(key: string, signal: AbortSignal | undefined): Promise<void> {
+  #enter(key: string, watch: AbortWatch): Promise<void> {
     return new Promise((resolve, reject) => {
-      if (signal?.aborted) return reject(signal.reason);
-      const leave = () => {
-        this.#waiting.splice(this.#waiting.indexOf(waiter), 1);
-        reject(signal?.reason);
-      };
+      if (watch.aborted) return reject(watch.reason);
+      const undo = watch.add(() => {
+        this.#waiting.delete(waiter);
+        reject(watch.reason);
+      });
       const start = () => {
-        signal?.removeEventListener("abort", leave);
+        undo();
         resolve();
       };
       const waiter = { key, start };
-      signal?.addEventListener("abort", leave, { once: true });
-      this.#waiting.push(waiter);
+      this.#waiting.add(waiter);
       this.#startNext();
     });
   }
 
+  #leave(key: string): void {
+    this.#total--;
+    const left = this.#count(key) - 1;
+    if (left > 0) this.#running.set(key, left);
+    else this.#running.delete(key);
+    this.#startNext();
+  }
+
   #startNext(): void {
-    let total = 0;
-    for (const count of this.#running.values()) total += count;
-    while (total < this.#limit) {
-      const index = this.#waiting.findIndex(({ key }) => this.#count(key) < this.#limitPerKey);
-      const [waiter] = index < 0 ? [] : this.#waiting.splice(index, 1);
-      if (waiter === undefined) return;
-      this.#running.set(waiter.key, this.#count(waiter.key) + 1);
-      total++;
+    for (const waiter of this.#waiting) {
+      if (this.#total >= this.#limit) return;
+      const count = this.#count(waiter.key);
+      if (count >= this.#limitPerKey) continue;
+      this.#waiting.delete(waiter);
+      this.#running.set(waiter.key, count + 1);
+      this.#total++;
       waiter.start();
     }
   }

@@ -1,0 +1,116 @@
+/** The options of `host_config.ts`, which it gives out. */
+
+import type { HostConfigDialect } from "./internal/host_config/dialects.ts";
+import type { HostConfigInput, HostLaunch, StdioHostServer } from "./internal/host_config/shapes.ts";
+import type { Clock, RuntimeAdapter } from "./runtime.ts";
+
+/** What {@linkcode ParseHostConfigOptions} and {@linkcode ReadHostConfigOptions} share. */
+export interface HostConfigOptions {
+  /**
+   * Whose file it is. `auto` tells it by the path if the file has the key that goes with it, else by the key; a file that
+   * has both keys is read as `claude_code`, and its `servers` stay in `raw`.
+   *
+   * @default {"auto"}
+   */
+  dialect?: HostConfigDialect | "auto" | undefined;
+  /** What `${userHome}` stands for. By default the variable `HOME`, on Windows `USERPROFILE`. */
+  homeDirectory?: string | undefined;
+  /**
+   * What `${workspaceFolder}` stands for. By default the folder that holds `.vscode` or `.cursor`, if the file stands in
+   * one, and that is not the home folder.
+   */
+  workspaceFolder?: string | undefined;
+  /**
+   * Whether a leading `~` or `~/` in `command`, `args`, `envFile` and `cwd` stands for the home folder.
+   *
+   * @default {false}
+   */
+  expandTilde?: boolean | undefined;
+  /** Asks for an input, once, when a server refers to it. Without an answer its default holds. */
+  resolveInput?: ((input: HostConfigInput) => string | undefined | Promise<string | undefined>) | undefined;
+}
+
+/** Options for `parseHostConfig`. */
+export interface ParseHostConfigOptions extends HostConfigOptions {
+  /** The variables that references stand for, or what looks one up. */
+  env: Readonly<Record<string, string>> | ((name: string) => string | undefined);
+  /** Where the text comes from: for messages, for the dialect, and for what a relative `cwd` is seen from. */
+  path?: string | undefined;
+  /**
+   * The system whose paths, quotes and names of variables are meant.
+   *
+   * @default {"posix"}
+   */
+  os?: "posix" | "windows" | undefined;
+}
+
+/** Options for `readHostConfig`. */
+export interface ReadHostConfigOptions extends HostConfigOptions {
+  /** Variables that go before those of this process. */
+  env?: Readonly<Record<string, string>> | undefined;
+  /** The runtime; the one at hand by default. */
+  runtime?: RuntimeAdapter | undefined;
+}
+
+/** Options for `resolveLaunch`. */
+export interface ResolveLaunchOptions {
+  /** The runtime that reads the file; the one at hand by default. */
+  runtime?: RuntimeAdapter | undefined;
+}
+
+/** What `launchAll` hands to `launch`. */
+export interface HostLaunchOptions extends HostLaunch {
+  /** The signal given to `launchAll`, if there is one. */
+  readonly signal?: AbortSignal;
+}
+
+/** How often `launchAll` tries again. */
+export interface LaunchRetryOptions {
+  /** How many more times a server is started that could not be. */
+  maxRetries: number;
+  /**
+   * The wait before the first of them. It doubles each time, and up to half of it is left out by chance.
+   *
+   * @default {500}
+   */
+  delayMs?: number | undefined;
+  /** Whether an error is worth it. By default each is. */
+  shouldRetry?: ((error: unknown, server: StdioHostServer) => boolean) | undefined;
+}
+
+/** Options for `launchAll`. */
+export interface LaunchAllOptions<T> {
+  /** Starts a server; `spawn` of `@mcp/stdio/client` fits. */
+  launch: (options: HostLaunchOptions, server: StdioHostServer) => Promise<T>;
+  /**
+   * Asked, one question at a time and in the order of the file, before something runs that is not in `approved`. Only
+   * `true` is a consent. What has the same fingerprint is asked for once. A server's `envFile` is read after that; where
+   * it sets variables that decide what runs, they are asked for once more, as a server with a fingerprint of its own.
+   */
+  consent: (server: StdioHostServer) => boolean | Promise<boolean>;
+  /**
+   * Fingerprints that have had consent.
+   *
+   * @default {[]}
+   */
+  approved?: Iterable<string> | undefined;
+  /**
+   * How many servers may be starting at the same time.
+   *
+   * @default {8}
+   */
+  concurrency?: number | undefined;
+  /**
+   * How many servers of the same command may be starting at the same time; no limit by default. Several `npx` or `uvx`
+   * that fill one cache at the same time can break it: `1` starts them one after another.
+   */
+  perCommandConcurrency?: number | undefined;
+  /** Tries again what could not be started; by default nothing is. */
+  retry?: LaunchRetryOptions | undefined;
+  /** The runtime that reads an `envFile`; the one at hand by default. */
+  runtime?: RuntimeAdapter | undefined;
+  /** The time that waits are measured by. */
+  clock?: Clock | undefined;
+  /** Ends it: what has not begun never does. It is also handed to `launch`, whose answer is still awaited. */
+  signal?: AbortSignal | undefined;
+}
