@@ -138,6 +138,7 @@ export class StdioServerTransport {
    * Sends a message; messages leave in call order. Resolves once the output queue has room for more.
    *
    * @throws {ProtocolError} As a rejection with code -32000, if the transport is not started, or closed.
+   * @throws {TypeError} As a rejection, if it is no message.
    * @throws {FrameError} As a rejection, if the message cannot be written; a request it answers is answered with an error.
    */
   send(message: JSONRPCMessage, options?: SendOptions): Promise<void> {

@@ -2,6 +2,8 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { z } from "zod";
+import * as zodMini from "zod/mini";
+import { z as zod3 } from "zod/v3";
 import { ProtocolError } from "../errors.ts";
 import type { Params } from "../messages.ts";
 import type { StandardSchemaV1, ToolDefinition, ToolOutput } from "../schema.ts";
@@ -233,13 +235,25 @@ test("A tool with only a listed JSON Schema is checked against that (O2)", async
   assert.equal(result.isError, true);
 });
 
-test("A schema that cannot be listed or checked is refused when the tool is defined (O2)", (t) => {
+test("A schema that cannot be listed or checked is refused when the tool is defined, with what to do (O2, XF8)", (t) => {
   const { server } = start(t);
   const bare: StandardSchemaV1 = {
     "~standard": { version: 1, vendor: "tester", validate: (value) => ({ value }) },
   };
   const define = (tool: Partial<ToolDefinition>) => () => server.addTool("tool", { ...tool, call: () => "" });
-  assert.throws(define({ inputSchema: bare }), /say it in "inputJsonSchema"/);
+  assert.throws(define({ inputSchema: bare }), /its tester schema does not .*; say it in "inputJsonSchema"$/);
+  for (const schema of [zodMini.object({}), zod3.object({})]) {
+    const what =
+      /its zod schema .*"inputJsonSchema": z\.toJSONSchema\(schema\) for zod\/mini, zodToJsonSchema/;
+    assert.throws(define({ inputSchema: schema as StandardSchemaV1 }), what, "XF8");
+  }
+  const valibot = { "~standard": { ...bare["~standard"], vendor: "valibot" } };
+  assert.throws(
+    define({ outputSchema: valibot }),
+    /toStandardJsonSchema\(schema\).*"outputJsonSchema"/,
+    "XF8",
+  );
+  define({ inputSchema: zodMini.object({}) as StandardSchemaV1, inputJsonSchema: { type: "object" } })();
   assert.throws(define({ outputSchema: bare }), /say it in "outputJsonSchema"/);
   assert.throws(define({ inputSchema: { type: "string" } }), /must have the type "object"/);
   assert.throws(define({ inputSchema: z.string() }), /must have the type "object"/);

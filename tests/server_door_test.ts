@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { ProtocolError } from "../errors.ts";
-import type { Params, RequestId, Result } from "../messages.ts";
+import type { JSONRPCMessage, Params, RequestId, Result } from "../messages.ts";
 import type { RequestContext } from "../server.ts";
 import { importsOf, listSources, readCode } from "./_sources.ts";
 import { FakeV2 } from "./sdk_transport_fakes.ts";
@@ -342,6 +342,63 @@ test("A transport of the SDK tells whoever sends what cannot be written, and ans
     assert.equal((await served.client.transcript.response(1)).error!.code, -32603);
     await served.transport.close();
     assert.deepEqual(served.client.transcript.messages.length, 1, what);
+  }
+});
+
+test("What is no message does not go out (XC12, S2-10)", async (t) => {
+  const odd = [
+    {},
+    { jsonrpc: "2.0" },
+    { jsonrpc: "2.0", id: 1 },
+    { jsonrpc: "2.0", method: 5 },
+    [],
+    "text",
+    5,
+    null,
+    {
+      jsonrpc: "2.0",
+      method: "x",
+      params: [1],
+    },
+    { jsonrpc: "2.0", id: 1.5, result: {} },
+    { jsonrpc: "2.0", id: 1, result: 5 },
+  ];
+  const served = await serveInMemory(t);
+  for (const message of odd) {
+    const what = JSON.stringify(message);
+    await assert.rejects(served.transport.send(message as JSONRPCMessage), { name: "TypeError" }, what);
+  }
+  const { transcript } = served.client;
+  assert.deepEqual(transcript.messages, []);
+
+  const outcomes: unknown[] = [];
+  const session = start(t, {
+    handlers: {
+      async x(_params, context) {
+        const notify = context.notify as (...args: unknown[]) => Promise<void>;
+        for (const args of [[5], [""], [undefined], ["x", 5], ["x", [1]], ["x", "y"]]) {
+          try {
+            await notify(...args);
+          } catch (error) {
+            outcomes.push((error as Error).name);
+          }
+        }
+        return {};
+      },
+    },
+  });
+  session.send(modern(1, "x"));
+  await session.response(1);
+  assert.deepEqual(outcomes, Array(6).fill("TypeError"));
+  assert.equal(session.transcript.messages.length, 1);
+  const publish = session.server.publish.bind(session.server) as (...args: unknown[]) => void;
+  for (
+    const args of [[5], ["x"], ["notifications/tools/list_changed", 5], [
+      "notifications/resources/updated",
+      [],
+    ]]
+  ) {
+    assert.throws(() => publish(...args), { name: "TypeError" });
   }
 });
 

@@ -359,3 +359,32 @@ test("Server holds no memory for a million notifications (V12)", SLOW, async (t)
   await session.response(1);
   assert.equal(session.transcript.messages.length, 1);
 });
+
+test("Log messages and notifications name the request that gave a progress token, and no other (XF9)", async (t) => {
+  const tools = {
+    say: {
+      async call(_args: Params, { log, notify }: RequestContext): Promise<string> {
+        await log("info", "a");
+        await notify("x-a");
+        await notify("x-b", { n: 1, _meta: { own: true } });
+        return "";
+      },
+    },
+  };
+  const session = start(t, { tools });
+  const said = [LOG, "x-a", "x-b"];
+  session.send(call(1, "say", {}, { progressToken: "p", ...atLevel("debug") }));
+  await session.response(1);
+  assert.deepEqual(said.map((method) => session.transcript.notifications(method)[0]!.params), [
+    { level: "info", data: "a", _meta: { progressToken: "p" } },
+    { _meta: { progressToken: "p" } },
+    { n: 1, _meta: { progressToken: "p", own: true } },
+  ]);
+  session.send(call(2, "say", {}, atLevel("debug")));
+  await session.response(2);
+  assert.deepEqual(said.map((method) => session.transcript.notifications(method)[1]!.params), [
+    { level: "info", data: "a" },
+    undefined,
+    { n: 1, _meta: { own: true } },
+  ]);
+});

@@ -26,14 +26,26 @@ export function toJSONSchema(schema: Schema, side: "input" | "output", owner: st
   if (!isStandardSchema(schema)) return schema;
   const { jsonSchema, vendor } = schema["~standard"];
   if (jsonSchema === undefined) {
-    throw new TypeError(
-      `Cannot list ${owner}: its ${vendor} schema does not give a JSON Schema; say it in "${side}JsonSchema"`,
-    );
+    const state = `its ${vendor} schema does not give a JSON Schema`;
+    throw new TypeError(`Cannot list ${owner}: ${state}; ${whatToDo(vendor, `"${side}JsonSchema"`)}`);
   }
   try {
     return jsonSchema[side]({ target: "draft-2020-12" });
   } catch (error) {
     throw new TypeError(`Cannot list ${owner}: its ${side} schema is no JSON Schema`, { cause: error });
+  }
+}
+
+/** How the schemas of a library that are no JSON Schema by themselves become one. */
+function whatToDo(vendor: string, option: string): string {
+  switch (vendor) {
+    case "zod":
+      return `say it in ${option}: z.toJSONSchema(schema) for zod/mini, zodToJsonSchema(schema) of ` +
+        `"zod-to-json-schema" for zod 3; or use "zod" 4.2 or later, which gives it`;
+    case "valibot":
+      return `wrap it: toStandardJsonSchema(schema) of "@valibot/to-json-schema"; or say it in ${option}`;
+    default:
+      return `say it in ${option}`;
   }
 }
 

@@ -1,6 +1,6 @@
 import type { JSONRPCMessage, RequestId } from "../../messages.ts";
 import type { SdkTransport } from "./sdk_shapes.ts";
-import { closed } from "./transport_errors.ts";
+import { closed, toSendError } from "./transport_errors.ts";
 
 /** The transport that one server instance is connected to; what is behind it is shared with the other era's. */
 export class EraChannel implements SdkTransport {
@@ -26,7 +26,11 @@ export class EraChannel implements SdkTransport {
 
   async send(message: JSONRPCMessage, options?: { relatedRequestId?: RequestId | undefined }): Promise<void> {
     if (!this.#open) throw closed();
-    await this.#send(message, options?.relatedRequestId);
+    try {
+      await this.#send(message, options?.relatedRequestId);
+    } catch (error) {
+      throw toSendError(error);
+    }
   }
 
   close(): Promise<void> {

@@ -116,7 +116,7 @@ export class ServerWire implements MessageReaderPort {
     }
     const request = this.#inFlight.find(message.id);
     if (request !== undefined) await this.#answer(request, message);
-    else if (!this.#inFlight.wasCancelled(message.id)) await this.#sent(this.#outbox.respond(message));
+    else if (!this.#inFlight.wasCancelled(message.id)) await this.#sent(this.#outbox.attempt(message));
   }
 
   async #sent(outcome: ReturnType<Outbox["attempt"]>): Promise<void> {

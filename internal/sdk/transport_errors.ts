@@ -1,5 +1,5 @@
 import type { Fault } from "../../connection.ts";
-import { ProtocolError, StdioError } from "../../errors.ts";
+import { FrameError, ProtocolError, StdioError } from "../../errors.ts";
 import { ErrorCode, type JSONRPCMessage, type RequestId } from "../../messages.ts";
 
 /** The SDKs' code for a connection that is not there (rule K2). */
@@ -30,6 +30,13 @@ export function cannotStart(name: string, phase: "operational" | "stopped"): Typ
 /** The answer to a request whose other side has gone. */
 export function goneResponse(id: RequestId): JSONRPCMessage {
   return { jsonrpc: "2.0", id, error: { code: CONNECTION_CLOSED, message: "Connection closed" } };
+}
+
+/** What a send is refused with: a value that is no message at all is misuse. */
+export function toSendError(error: unknown): unknown {
+  return error instanceof FrameError && error.code === "invalid_message"
+    ? new TypeError(error.message, { cause: error })
+    : error;
 }
 
 /** A bad line as the error that `onerror` takes: why, and nothing of its content. */

@@ -1,9 +1,9 @@
 import type { Logger } from "../../logger.ts";
-import type { JSONRPCMessage, RequestId } from "../../messages.ts";
+import { isJSONObject, type JSONRPCMessage, type RequestId } from "../../messages.ts";
 import { callGuarded } from "../guard.ts";
 import { flushLogger } from "../safe_logger.ts";
 import { isThenable } from "../thenable.ts";
-import { cannotStart, closed, notStarted } from "./transport_errors.ts";
+import { cannotStart, closed, notStarted, toSendError } from "./transport_errors.ts";
 
 /** The fields of a transport that the SDKs assign; they are read at each call, since the SDKs assign them again. */
 export interface TransportCallbacks {
@@ -66,9 +66,14 @@ export class TransportLife<Wire extends TransportWire> {
   }
 
   async send(message: JSONRPCMessage, relatedId: RequestId | undefined): Promise<void> {
+    if (!isJSONObject(message)) throw new TypeError("Cannot send the message: it is not an object");
     if (this.#state.phase === "stopped") throw closed();
     if (this.wire === undefined) throw notStarted();
-    await this.wire.send(message, relatedId);
+    try {
+      await this.wire.send(message, relatedId);
+    } catch (error) {
+      throw toSendError(error);
+    }
   }
 
   async close(): Promise<void> {

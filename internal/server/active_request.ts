@@ -19,7 +19,7 @@ import type { RawId } from "../framing/message_encoder.ts";
 import { PUBLICATIONS } from "../publications.ts";
 import type { BatchReply } from "./batch_reply.ts";
 import { checkDuration } from "../options.ts";
-import { readProgressToken } from "./envelope.ts";
+import { readMeta, readProgressToken } from "./envelope.ts";
 import { type Identified, writtenIdOf } from "./id_table.ts";
 import type { Job } from "./job_queue.ts";
 import { SERVER_DEFAULTS } from "./settings.ts";
@@ -295,7 +295,7 @@ export class ActiveRequest implements Job, Identified {
     const least = this.#origin.logLevel;
     if (least === undefined || severity < LOGGING_LEVELS.indexOf(least)) return Promise.resolve();
     const params = { level, ...(logger === undefined ? {} : { logger }), data: data ?? null };
-    return this.#say({ jsonrpc: "2.0", method: "notifications/message", params });
+    return this.#say("notifications/message", params);
   }
 
   #notify(method: string, params: Params | undefined): Promise<void> {
@@ -304,18 +304,27 @@ export class ActiveRequest implements Job, Identified {
       const state = `the server sends it by "progress", "log", "publish" or of its own accord`;
       throw new TypeError(`Cannot notify "${method}": ${state}`);
     }
-    return this.#say(params === undefined ? { jsonrpc: "2.0", method } : { jsonrpc: "2.0", method, params });
+    return this.#say(method, params);
+  }
+
+  /** What is said names its request, if the client has given it a token: only so can one tell whose it is. */
+  #toNotification(method: string, params: Params | undefined): JSONRPCMessage {
+    if (this.#progressToken !== undefined) {
+      const _meta = { progressToken: this.#progressToken, ...readMeta(params) };
+      return { jsonrpc: "2.0", method, params: { ...params, _meta } };
+    }
+    return params === undefined ? { jsonrpc: "2.0", method } : { jsonrpc: "2.0", method, params };
   }
 
   /** Resolves when there is room for more. A handler that does not wait cannot fill the memory: it is not heard then. */
-  #say(message: JSONRPCMessage): Promise<void> {
+  #say(method: string, params: Params | undefined): Promise<void> {
     if (!this.open) return Promise.resolve();
     if (this.#mustWait && this.#port.overfull) {
       if (!this.#hasLost) this.#port.lost(this);
       this.#hasLost = true;
       return this.#port.drained();
     }
-    this.#send(message);
+    this.#send(this.#toNotification(method, params));
     if (!this.#port.full) return Promise.resolve();
     const drained = this.#port.drained();
     if (!this.#mustWait) {

@@ -109,6 +109,9 @@ export function checkPublication(method: string, params: Params | undefined): vo
       `Cannot publish "${method}": only ${[...PUBLICATIONS.keys()].join(", ")} can be published`,
     );
   }
+  if (params !== undefined && !isJSONObject(params)) {
+    throw new TypeError(`Cannot publish "${method}": the params must be an object`);
+  }
   if (member === "resourceSubscriptions" && typeof params?.uri !== "string") {
     throw new TypeError(`Cannot publish "${method}": "uri" must be a string`);
   }
