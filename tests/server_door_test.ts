@@ -5,7 +5,7 @@ import { test, type TestContext } from "node:test";
 import { ProtocolError } from "../errors.ts";
 import type { JSONRPCMessage, Params, RequestId, Result } from "../messages.ts";
 import type { RequestContext } from "../server.ts";
-import { importsOf, listSources, readCode } from "./_sources.ts";
+import { listSources, readCode } from "./_sources.ts";
 import { FakeV2 } from "./sdk_transport_fakes.ts";
 import { countTold } from "./helpers.ts";
 import { serveInMemory, serveSdkInMemory } from "./sdk_transport_helpers.ts";
@@ -407,7 +407,4 @@ test("Nothing of the server's side sends but its one door (XA2)", () => {
     .filter((file) => /^internal\/server\/|^internal\/sdk\/(server_wire|sdk_|serve_sdk)|^server/.test(file))
     .filter((file) => /\bconnection\)?\.send\(|\.#connection\.send\(/.test(readCode(file)));
   assert.deepEqual(senders, ["internal/server/outbox.ts"]);
-  const enqueuers = listSources().filter((file) => importsOf(file).includes("internal/sdk/posting.ts"))
-    .filter((file) => /\benqueue\(/.test(readCode(file)));
-  assert.deepEqual(enqueuers, ["internal/sdk/process_wire.ts"]);
 });

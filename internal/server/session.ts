@@ -22,7 +22,7 @@ import { MessageReader, type MessageReaderPort } from "./message_reader.ts";
 import { MethodTable } from "./method_table.ts";
 import { Outbox } from "./outbox.ts";
 import { flushLogger } from "../safe_logger.ts";
-import { isThenable } from "../thenable.ts";
+import { callGuarded } from "../guard.ts";
 import { isHurried, type ServerEnd } from "./server_end.ts";
 import type { ServerSettings } from "./settings.ts";
 import { Subscriptions } from "./subscriptions.ts";
@@ -179,13 +179,7 @@ export class Session implements MessageReaderPort {
     }
     if (onNotification === undefined) return;
     const failed = (error: unknown) => logger.error("[mcp_stdio] onNotification has thrown", { error });
-    try {
-      // Its type forbids nobody to hand in an async function.
-      const outcome: unknown = onNotification(method, params);
-      if (isThenable(outcome)) outcome.then(undefined, failed);
-    } catch (error) {
-      failed(error);
-    }
+    callGuarded(() => onNotification(method, params), failed);
   }
 
   /** A cancellation of what is not in flight, or without an id, is ignored (rule V3). */
