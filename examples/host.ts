@@ -1,27 +1,42 @@
 // A host: reads the servers of a `.mcp.json`, asks before anything runs, starts all at once, lists their tools, calls one
 // with progress, and leaves nothing running. Run it with
 //
-//     deno run -A examples/host.ts [path of a .mcp.json] [--yes]
+//     deno run -A examples/host.ts [path of a .mcp.json] [--yes] [--remember FILE]
 import { type Client, spawn } from "@mcp/stdio/client";
 import { type HostServer, launchAll, type LaunchOutcome, readHostConfig } from "@mcp/stdio/host-config";
+import { readFile, writeFile } from "node:fs/promises";
 import process from "node:process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+
+const USAGE = `Starts the servers of a host's file, lists their tools, and ends them.
+
+usage: host [FILE] [--yes] [--remember FILE]
+
+  FILE             a .mcp.json, claude_desktop_config.json, .vscode/mcp.json or .cursor/mcp.json; a sample by default
+  --yes            start everything without asking
+  --remember FILE  where to keep what was agreed to: it is not asked for again
+  --help           this text`;
 
 /** What is called on each server that has it. It may be called: nobody but the sample's weather server is known to have it. */
 const TOOL = "measure";
 
-const flags = process.argv.slice(2);
-const sample = fileURLToPath(new URL("host.mcp.json", import.meta.url));
-const [path = sample] = flags.filter((flag) => flag !== "--yes");
+/** Says what is wrong with the call or the file, without a stack: it is not the program that is to be mended. */
+function fail(error: unknown, code: number): never {
+  process.stderr.write(`${messageOf(error)}\n`);
+  process.exit(code);
+}
 
-const terminal = flags.includes("--yes") ? undefined : createInterface({ input: process.stdin });
+const { path, yes, remember } = readArguments();
+const approved = new Set(await readApprovals());
+const terminal = yes ? undefined : createInterface({ input: process.stdin });
 const answers = terminal?.[Symbol.asyncIterator]();
 
-const config = await readHostConfig(path);
+const config = await readHostConfig(path).catch((error) => fail(error, 1));
 say(`${config.servers.length} servers in ${path}`);
 const outcomes = await launchAll(config, {
-  // A host that runs more than once keeps the fingerprints of what was agreed to, and gives them as `approved`.
+  approved,
   consent: ask,
   launch: (options) => spawn({ ...options, stderr: "capture" }),
 });
@@ -35,12 +50,52 @@ try {
   say(`\n${clients.length} closed`);
 }
 
-/** Shows the very command, with what is secret masked. Only "y" is a consent; the end of the input is none. */
-async function ask({ name, commandLine }: HostServer): Promise<boolean> {
+function readArguments(): { path: string; yes: boolean; remember: string | undefined } {
+  const sample = fileURLToPath(new URL("host.mcp.json", import.meta.url));
+  try {
+    const { values, positionals } = parseArgs({
+      allowPositionals: true,
+      options: {
+        help: { type: "boolean", short: "h" },
+        yes: { type: "boolean", default: false },
+        remember: { type: "string" },
+      },
+    });
+    if (values.help) {
+      say(USAGE);
+      process.exit(0);
+    }
+    return { path: positionals[0] ?? sample, yes: values.yes ?? false, remember: values.remember };
+  } catch (error) {
+    return fail(`${messageOf(error)}\n\n${USAGE}`, 2);
+  }
+}
+
+/** What was agreed to before: the fingerprints, of which each stands for one exact launch. */
+async function readApprovals(): Promise<string[]> {
+  if (remember === undefined) return [];
+  try {
+    return (await readFile(remember, "utf8")).split("\n");
+  } catch (error) {
+    // The first time there is no such file.
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return [];
+    return fail(error, 1);
+  }
+}
+
+/**
+ * Shows the very command, with what is secret masked, and what else there is to know. Only "y" is a consent; the end of the
+ * input is none.
+ */
+async function ask({ name, commandLine, warnings, fingerprint }: HostServer): Promise<boolean> {
   if (answers === undefined) return true;
-  process.stdout.write(`\n${name}: ${commandLine}\nRun it? [y/N] `);
+  const notes = warnings.map((warning) => `! ${warning}\n`).join("");
+  process.stdout.write(`\n${name}: ${commandLine}\n${notes}Run it? [y/N] `);
   const { value: answer = "" } = await answers.next();
-  return /^y(es)?$/i.test(answer.trim());
+  if (!/^y(es)?$/i.test(answer.trim())) return false;
+  approved.add(fingerprint);
+  if (remember !== undefined) await writeFile(remember, [...approved].join("\n"), { mode: 0o600 });
+  return true;
 }
 
 /** What became of a server; what goes wrong with one is no matter of the others. */

@@ -1,0 +1,19 @@
+// deno-lint-ignore-file no-console -- it is the README's host, which talks to a person
+import { spawn } from "@mcp/stdio/client";
+import { launchAll, readHostConfig } from "@mcp/stdio/host-config";
+import process from "node:process";
+import { createInterface } from "node:readline/promises";
+
+const terminal = createInterface({ input: process.stdin, output: process.stdout });
+const config = await readHostConfig(".mcp.json");
+const outcomes = await launchAll(config, {
+  consent: async (server) => await terminal.question(`Run ${server.commandLine}? [y/N] `) === "y",
+  launch: (options) => spawn(options),
+});
+terminal.close();
+
+for (const outcome of outcomes) {
+  if (outcome.kind !== "launched") continue;
+  console.log(outcome.server.name, await outcome.value.request("tools/list", {}));
+  await outcome.value.close();
+}
