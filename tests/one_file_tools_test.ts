@@ -261,7 +261,7 @@ test("A schema that cannot be listed or checked is refused when the tool is defi
   assert.throws(define({ inputSchema: { $schema: "http://example.com/odd", type: "object" } }), /dialect/);
 });
 
-test("JSON Schema is read in the dialect it names, 2020-12 without one (O2)", async (t) => {
+test("JSON Schema is read in the dialect it names (O2)", async (t) => {
   const items = [{ type: "string" }, { type: "number" }];
   const dialects: Array<[schema: Params, $schema: string | undefined]> = [
     [{ prefixItems: items }, undefined],
@@ -279,6 +279,26 @@ test("JSON Schema is read in the dialect it names, 2020-12 without one (O2)", as
     const tool = giving("fits", { inputSchema });
     assert.deepEqual((await callTool(t, tool, { pair: ["a", 1] })).content, [text("fits")], $schema);
     assert.equal((await callTool(t, tool, { pair: [1, "a"] })).isError, true, $schema);
+  }
+});
+
+test("What stands beside a $ref counts in 2020-12, which is the dialect without $schema, and not in draft 7 (O2)", async (t) => {
+  const dialects: Array<[counts: boolean, $schema: object]> = [
+    [true, {}],
+    [true, { $schema: "https://json-schema.org/draft/2020-12/schema" }],
+    [false, { $schema: "http://json-schema.org/draft-07/schema#" }],
+  ];
+  for (const [counts, $schema] of dialects) {
+    const tool = giving("fits", {
+      inputSchema: {
+        ...$schema,
+        type: "object",
+        properties: { name: { $ref: "#/definitions/name", minLength: 3 } },
+        definitions: { name: { type: "string" } },
+      },
+    });
+    assert.equal((await callTool(t, tool, { name: "Ada" })).isError, undefined);
+    assert.equal((await callTool(t, tool, { name: "Al" })).isError, counts ? true : undefined);
   }
 });
 

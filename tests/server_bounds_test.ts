@@ -84,6 +84,24 @@ test("Server keeps at most 4 MiB of URIs (XC15, V18)", SLOW, async (t) => {
   assert.deepEqual([1, 3].map((id) => session.transcript.responsesTo(id).length), [0, 0], "they are open");
 });
 
+test(
+  "Server gives the room for subscriptions back when a legacy client shakes hands anew (XC15, V18)",
+  SLOW,
+  async (t) => {
+    const session = start(t, { resources });
+    for (let round = 0; round < 2; round++) {
+      session.send(initialize(`hello ${round}`));
+      // Of 8 KiB each: 4 MiB less one.
+      const uris = Array.from({ length: 511 }, (_, n) => `x://${n}/`.padEnd(8_192, "x"));
+      session.send(...uris.map((uri, n) => legacy(`${round} ${n}`, "resources/subscribe", { uri })));
+      session.send(legacy(`done ${round}`, "ping"));
+      await session.response(`done ${round}`);
+      const busy = session.transcript.messages.filter(({ error }) => error !== undefined);
+      assert.deepEqual(busy, []);
+    }
+  },
+);
+
 test("Subscriptions and publications meet in their decoded form (O4)", async (t) => {
   const session = start(t, { resources });
   session.send(

@@ -4,10 +4,11 @@ import { test } from "node:test";
 import type { CancelledError } from "../errors.ts";
 import { Server } from "../server.ts";
 import { createConnectionPair, createStreamPair } from "../testing.ts";
-import { stateOf } from "./helpers.ts";
+import { nextTurn, stateOf } from "./helpers.ts";
 import {
   call,
   cancel,
+  Gate,
   initialize,
   legacy,
   modern,
@@ -354,6 +355,55 @@ test("Server refuses options it cannot use, at once (V16)", () => {
   for (const [options, kind] of refused) {
     assert.throws(() => new Server(options as never), kind, JSON.stringify(options));
   }
+});
+
+test("Server answers bad lines that found the output full also when the input ends behind them (V5, V11)", async (t) => {
+  const session = start(t, {
+    limits: { maxQueuedBytes: 1_000 },
+    tools: { big: { call: () => "x".repeat(5_000) } },
+  }, { capacityBytes: 10 });
+  session.stall();
+  // The first answer is read, the second one on its way, and the third fills the output.
+  for (const id of [1, 2, 3]) {
+    session.send(call(id, "big"));
+    await session.settle();
+  }
+  session.send("no json", "nor this", modern(4, "x/unknown"));
+  session.end();
+  await session.settle();
+  session.resume();
+  assert.deepEqual(await session.running, { reason: "eof" });
+  for (const id of [1, 2, 3]) assert.equal(textOf(session.transcript.responsesTo(id)[0]!).length, 5_000);
+  assert.deepEqual(session.transcript.responsesTo(null).map(({ error }) => error!.code), [-32700, -32700]);
+  assert.equal(session.transcript.responsesTo(4)[0]?.error?.code, -32601);
+});
+
+test("Server takes on what waited for room although all before it has ended when the input had (V11, V18)", async (t) => {
+  const gate = new Gate();
+  const session = start(t, {
+    capabilities: { tools: { listChanged: true } },
+    limits: { maxInFlightRequests: 1, maxQueuedRequests: 1 },
+    tools: {
+      wait: { call: () => gate.opened.then(() => "waited") },
+      quick: { call: () => "done" },
+      slow: {
+        async call() {
+          for (let turn = 0; turn < 20; turn++) await nextTurn();
+          return "done";
+        },
+      },
+    },
+  });
+  // The second is queued and ends in the moment in which it begins; the others are kept aside.
+  session.send(call(1, "wait"), call(2, "quick"), call(3, "slow"));
+  session.send(modern(4, "subscriptions/listen", { notifications: { toolsListChanged: true } }));
+  session.end();
+  await session.settle();
+  gate.open();
+  assert.deepEqual(await session.running, { reason: "eof" });
+  assert.equal(textOf(session.transcript.responsesTo(2)[0]!), "done");
+  assert.equal(textOf(session.transcript.responsesTo(3)[0]!), "done");
+  assert.deepEqual(session.transcript.responsesTo(4).map(({ error }) => error), [SHUTTING_DOWN]);
 });
 
 test("Server begins no queued request once it aborts those that run (V11)", async (t) => {

@@ -61,16 +61,23 @@ function answerAs(session: Session, answers: { [method: string]: unknown }): Mes
 }
 
 test("Server passes input_required results on to modern clients, without hints for caches (V7)", async (t) => {
-  const session = start(t, greeter);
+  const asks = { resultType: "input_required", requestState: "who?" } as const;
+  const session = start(t, { ...greeter, resources: { "test://r": { read: () => asks } } });
   const meta = { [CAPABILITIES]: { elicitation: {} } };
-  session.send(call(1, "greet", { greeting: "Hello" }, meta));
+  session.send(
+    call(1, "greet", { greeting: "Hello" }, meta),
+    modern(3, "resources/read", { uri: "test://r" }),
+  );
   const { result } = await session.response(1);
+  const _meta = { "io.modelcontextprotocol/serverInfo": { name: "test", version: "1.0.0" } };
   assert.deepEqual(result, {
     resultType: "input_required",
     inputRequests: { who: ELICIT },
     requestState: "Hello!",
-    _meta: { "io.modelcontextprotocol/serverInfo": { name: "test", version: "1.0.0" } },
+    _meta,
   });
+  // The result of a read would have them if it were whole.
+  assert.deepEqual((await session.response(3)).result, { ...asks, _meta });
   const retry = {
     inputResponses: { who: { action: "accept", content: { name: "Ada" } } },
     requestState: "Hello!",

@@ -185,6 +185,67 @@ test("Server opens 1024 listens by default and tells each (V9)", async (t) => {
   );
 });
 
+test("Server refuses a second listen under an id that is in flight, and a request, and the first goes on (V5, V9)", async (t) => {
+  const session = start(t, { ...everything, tools: { hello: { call: () => "hello" } } });
+  session.send(listen("a", { toolsListChanged: true }));
+  await acknowledged(session, "a");
+  session.send(listen("a", { promptsListChanged: true }), call("a", "hello"), call("after", "hello"));
+  await session.response("after");
+  assert.deepEqual(session.transcript.responsesTo("a").map(({ error }) => error?.code), [-32600, -32600]);
+  assert.equal(session.transcript.notifications(ACKNOWLEDGED).length, 1);
+  session.server.publish(TOOLS);
+  session.server.publish("notifications/prompts/list_changed");
+  session.send(call("last", "hello"));
+  await session.response("last");
+  assert.equal(session.transcript.notifications(TOOLS).length, 1);
+  assert.equal(session.transcript.notifications("notifications/prompts/list_changed").length, 0);
+});
+
+test("Server stamps a publication with the id of its stream, whatever its own metadata say (V9)", async (t) => {
+  const session = start(t, everything);
+  session.send(listen("a", { toolsListChanged: true }));
+  await acknowledged(session, "a");
+  session.server.publish(TOOLS, { _meta: { [ID]: "b", mine: 1 } });
+  await session.transcript.until(() => session.transcript.notifications(TOOLS).length > 0, "the change");
+  assert.deepEqual(session.transcript.notifications(TOOLS)[0]!.params, { _meta: { [ID]: "a", mine: 1 } });
+});
+
+test("Server has room again when a listen is cancelled that waits for the output (V1, V9)", async (t) => {
+  const session = start(t, {
+    ...everything,
+    limits: { maxQueuedRequests: 1, maxQueuedBytes: 1_000 },
+    tools: { big: { call: () => "x".repeat(5_000) } },
+  }, { capacityBytes: 10 });
+  session.stall();
+  // The first answer is read, the second one on its way, and the third fills the output.
+  for (const id of [1, 2, 3]) {
+    session.send(call(id, "big"));
+    await session.settle();
+  }
+  session.send(listen("a", { toolsListChanged: true }));
+  await session.settle();
+  session.send(cancel("a"));
+  await session.settle();
+  session.resume();
+  session.send(call(4, "big"));
+  assert.equal(textOf(await session.response(4)).length, 5_000);
+  assert.equal(session.transcript.notifications(ACKNOWLEDGED).length, 0);
+});
+
+test("Server forgets the subscriptions of a legacy client that shakes hands anew (V8, V9)", async (t) => {
+  const session = start(t, everything);
+  session.send(initialize(1), legacy(2, "resources/subscribe", { uri: "file:///a" }));
+  await session.response(2);
+  session.send(initialize(3), legacy(4, "resources/subscribe", { uri: "file:///b" }));
+  await session.response(4);
+  session.server.publish(UPDATED, { uri: "file:///a" });
+  session.server.publish(UPDATED, { uri: "file:///b" });
+  session.send(legacy(5, "ping"));
+  await session.response(5);
+  const updates = session.transcript.notifications(UPDATED);
+  assert.deepEqual(updates.map(({ params }) => params.uri), ["file:///b"]);
+});
+
 test("Server rejects a listen whose filter is none (V9)", async (t) => {
   const session = start(t, everything);
   const filters: unknown[] = [

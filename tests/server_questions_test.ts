@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { JSONRPCErrorResponse, Params } from "../messages.ts";
-import { waitUntil } from "./helpers.ts";
+import { heldBytes, waitUntil } from "./helpers.ts";
 import { serveInMemory, settle } from "./sdk_transport_helpers.ts";
-import { cancel, initialize, legacy, notification, start } from "./server_helpers.ts";
+import { cancel, Gate, initialize, legacy, notification, SLOW, start } from "./server_helpers.ts";
 
 /** A server that asks for roots, as often as its request says, with the time it says. */
 function asker(outcomes: unknown[]): object {
@@ -100,6 +100,36 @@ test("A question ends with the request that asked it: cancelled, answered, or at
     assert.equal(withdrawn.length, how === "ended" ? 0 : 1, how);
     assert.equal(session.clock.pendingTimers, 0);
   }
+});
+
+test("A handler that asks again and again holds none of the answers it got (V17)", SLOW, async (t) => {
+  const gate = new Gate();
+  let asked = 0;
+  const session = start(t, {
+    handlers: {
+      async ask(_params, { requestInput }) {
+        for (; asked < 200; asked++) await requestInput("roots/list");
+        await gate.opened;
+        return {};
+      },
+    },
+  });
+  session.send(initialize(0, "2025-11-25", { roots: {} }), legacy(1, "ask"));
+  const answer = async (from: number, to: number): Promise<void> => {
+    for (let n = from; n < to; n++) {
+      const id = `server-${n + 1}`;
+      await waitUntil(() => session.transcript.notifications("roots/list").length > n);
+      session.send({ jsonrpc: "2.0", id, result: { text: String(n).padStart(65_536) } });
+      await waitUntil(() => asked === n + 1);
+    }
+  };
+  await answer(0, 20);
+  const before = await heldBytes();
+  await answer(20, 200);
+  const held = await heldBytes() - before;
+  assert.ok(held < 4 * 1_048_576, `${held} of 11 MiB are held`);
+  gate.open();
+  assert.deepEqual((await session.response(1)).result, {});
 });
 
 test("context.requestInput() rejects for what is no question (XC12)", async (t) => {

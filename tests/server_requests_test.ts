@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { type Job, JobQueue } from "../internal/server/job_queue.ts";
 import { Server } from "../server.ts";
-import { heldBytes, waitUntil } from "./helpers.ts";
+import { heldBytes, stateOf, waitUntil } from "./helpers.ts";
 import {
   call,
   cancel,
@@ -180,6 +180,29 @@ test("JobQueue keeps its bounds while jobs are withdrawn (V1)", async () => {
     await Promise.resolve();
     assert.deepEqual([started, queue.running], [round + 2, 1]);
   }
+});
+
+test("JobQueue starts what waits for the output before what comes later (V1, V12)", () => {
+  let full = true;
+  const queue = new JobQueue({ maxRunning: 4, maxQueued: 4, outputFull: () => full });
+  const started: string[] = [];
+  const job = (name: string): Job => ({ withdrawn: false, start: () => started.push(name) < 0 });
+  queue.admit(job("first"));
+  full = false; // The queue is not told yet.
+  queue.admit(job("second"));
+  assert.deepEqual(started, ["first", "second"]);
+});
+
+test("JobQueue has room for the reader as soon as a job is withdrawn (V1)", async () => {
+  const queue = new JobQueue({ maxRunning: 1, maxQueued: 1, outputFull: () => false });
+  const waiting = { withdrawn: false, start: () => true };
+  queue.admit({ withdrawn: false, start: () => true });
+  queue.admit(waiting);
+  const room = queue.room();
+  assert.equal(await stateOf(room), "pending");
+  waiting.withdrawn = true;
+  queue.withdrew();
+  assert.equal(await stateOf(room), "fulfilled");
 });
 
 test("Server takes responses and cancellations while no permit is free (V2)", async (t) => {

@@ -62,8 +62,8 @@ export const ROWS: readonly Mutation[] = [
   {
     id: "XC1-8",
     file: "internal/runtime/deno/process_end.ts",
-    find: "    writeLastToStderr();\n",
-    replace: "",
+    find: "    for (const copy of all) copy.run();\n    writeLastToStderr();\n",
+    replace: "    for (const copy of all) copy.run();\n",
     tests: ["runtime_adapter_test.ts"],
     breaks: "what is written when a signal ends the process is lost on Deno",
   },
