@@ -57,7 +57,7 @@ import type {
   ResolveLaunchOptions,
 } from "./host_config_options.ts";
 import { systemClock } from "./internal/clock.ts";
-import { getVariable } from "./internal/environment.ts";
+import { getVariable } from "./internal/variables.ts";
 import { isDialect } from "./internal/host_config/dialects.ts";
 import { GREATEST_CONFIG_LENGTH, readDocument } from "./internal/host_config/document.ts";
 import { GREATEST_ENV_FILE_BYTES, prepareServer } from "./internal/host_config/env_variables.ts";

@@ -5,8 +5,7 @@
 
 import { STEERING_PREFIXES } from "./steering_names.ts";
 
-/** The system a child runs on, as far as its environment differs. */
-export type EnvironmentSystem = "posix" | "windows";
+import { type EnvironmentSystem, foldName } from "./variables.ts";
 
 /** What is taken over from this process: the safe names, everything, or nothing. */
 export type EnvironmentInheritance = "safe" | "all" | "none";
@@ -154,18 +153,6 @@ export function resolveEnvironment(request: EnvironmentRequest): Record<string, 
   return Object.fromEntries(resolved.values());
 }
 
-/** Reads one variable of an environment, ignoring case on Windows. */
-export function getVariable(
-  os: EnvironmentSystem,
-  env: Readonly<Record<string, string>>,
-  name: string,
-): string | undefined {
-  if (Object.hasOwn(env, name)) return env[name];
-  if (os === "posix") return undefined;
-  const key = foldName(os, name);
-  return Object.entries(env).find(([candidate]) => foldName(os, candidate) === key)?.[1];
-}
-
 function matchInherited(request: InheritanceRequest): (key: string) => boolean {
   const { os, inheritEnv, passEnv } = request;
   if (inheritEnv === "all") return () => true;
@@ -185,15 +172,6 @@ function matchesPrefix(key: string, prefix: string): boolean {
 
 function isPattern(entry: string): boolean {
   return entry.endsWith("*");
-}
-
-/** Folds a name as Windows compares it: one character at a time, so that `ß` stays one character. */
-function foldName(os: EnvironmentSystem, name: string): string {
-  if (os === "posix") return name;
-  return name.replaceAll(/[^\0-@[-`{-\x7f]/g, (character) => {
-    const upper = character.toUpperCase();
-    return upper.length === 1 ? upper : character;
-  });
 }
 
 function checkVariable(name: string, value: string): void {

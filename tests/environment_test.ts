@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   type EnvironmentRequest,
-  getVariable,
   listInheritedNames,
   resolveEnvironment,
   SAFE_ENVIRONMENT_NAMES,
 } from "../internal/environment.ts";
+import { getVariable } from "../internal/variables.ts";
 
 function resolve(request: Partial<EnvironmentRequest>): Record<string, string> {
   return resolveEnvironment({

@@ -2,7 +2,7 @@
 
 import { HostConfigError, type HostConfigErrorCode, type HostConfigProblem } from "../../errors.ts";
 import { formatCommandLine } from "../command_line.ts";
-import { getVariable } from "../environment.ts";
+import { getVariable } from "../variables.ts";
 import { quoteText } from "../shown_text.ts";
 import { detectDialect, DIALECTS, type HostConfigDialect, isEditorFolder } from "./dialects.ts";
 import { type EntryOutcome, type EntrySettings, readEntry, readWritten, toFault } from "./entry.ts";

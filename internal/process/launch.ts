@@ -1,10 +1,6 @@
 import type { RuntimeAdapter, SpawnCommand } from "../../runtime.ts";
-import {
-  type EnvironmentInheritance,
-  getVariable,
-  listInheritedNames,
-  resolveEnvironment,
-} from "../environment.ts";
+import { type EnvironmentInheritance, listInheritedNames, resolveEnvironment } from "../environment.ts";
+import { getVariable } from "../variables.ts";
 import { commandNotFound } from "../runtime/spawn_failure.ts";
 import { findExecutable } from "../windows/executable_search.ts";
 import { joinPath } from "../windows/paths.ts";

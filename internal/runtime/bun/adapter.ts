@@ -10,6 +10,7 @@ import type {
   SpawnCommand,
 } from "../../../runtime.ts";
 import { takeDescriptors } from "./descriptors.ts";
+import { pickVariables } from "../../variables.ts";
 import { LazyStdio } from "../byte_channel.ts";
 import { Bun, bunProcess } from "./namespace.ts";
 import { writeToStderr } from "./stderr.ts";
@@ -57,10 +58,7 @@ export class BunRuntime implements RuntimeAdapter {
 
   env(names?: readonly string[]): Record<string, string> {
     const { env } = bunProcess();
-    const entries = names === undefined
-      ? Object.entries(env)
-      : names.map((name) => [name, env[name]] as const);
-    return Object.fromEntries(entries.filter((entry): entry is [string, string] => entry[1] !== undefined));
+    return pickVariables(this.os, env, names ?? Object.keys(env));
   }
 
   cwd(): string {

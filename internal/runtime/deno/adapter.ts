@@ -8,6 +8,7 @@ import type {
   Signal,
   SpawnCommand,
 } from "../../../runtime.ts";
+import { pickVariables } from "../../variables.ts";
 import { LazyStdio } from "../byte_channel.ts";
 import { DenoErrorCatcher } from "./errors.ts";
 import { DenoProcessEndWatch } from "./process_end.ts";
@@ -55,7 +56,10 @@ export class DenoRuntime implements RuntimeAdapter {
   }
 
   env(names?: readonly string[]): Record<string, string> {
-    if (names === undefined) return isGranted({ name: "env" }) ? { ...Deno.env.toObject() } : {};
+    const isAllGranted = isGranted({ name: "env" });
+    if (names === undefined) return isAllGranted ? { ...Deno.env.toObject() } : {};
+    // On Windows only the whole environment shows how a name is spelled.
+    if (isAllGranted && this.os === "windows") return pickVariables(this.os, Deno.env.toObject(), names);
     return Object.fromEntries(
       names
         .filter((variable) => isGranted({ name: "env", variable }))

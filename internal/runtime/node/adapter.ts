@@ -10,6 +10,7 @@ import type {
   Signal,
   SpawnCommand,
 } from "../../../runtime.ts";
+import { pickVariables } from "../../variables.ts";
 import { LazyStdio } from "../byte_channel.ts";
 import { listenToSignals, ProcessEndWatch } from "../node_api/process_end.ts";
 import { countWords } from "../count_words.ts";
@@ -61,10 +62,8 @@ export class NodeRuntime implements RuntimeAdapter {
   }
 
   env(names?: readonly string[]): Record<string, string> {
-    const entries = names === undefined
-      ? Object.entries(process.env)
-      : names.map((name) => [name, process.env[name]] as const);
-    return Object.fromEntries(entries.filter((entry): entry is [string, string] => entry[1] !== undefined));
+    const { env } = process;
+    return pickVariables(this.os, env, names ?? Object.keys(env));
   }
 
   cwd(): string {
