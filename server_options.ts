@@ -33,7 +33,9 @@ export interface ServerLimits {
    */
   maxInFlightRequests?: number | undefined;
   /**
-   * How many more are read ahead and wait for their turn. Behind that the client is held by the pipe.
+   * How many more are read ahead and wait for their turn. Behind that up to 1 MiB of lines is kept aside, so that cancellations
+   * and the end of the input are learned; then the client is held by the pipe, and a request that has found no room for ten
+   * seconds is answered `Server busy`.
    *
    * @default {256}
    */
@@ -45,7 +47,8 @@ export interface ServerLimits {
    */
   maxListenStreams?: number | undefined;
   /**
-   * Above this much output that the client has not taken, in bytes, no request begins (rule V12).
+   * Above this much output that the client has not taken, in bytes, no request begins. Those that have begun are answered all
+   * the same: as long as a client reads nothing, up to `maxInFlightRequests` results wait beside it.
    *
    * @default {1_048_576}
    */

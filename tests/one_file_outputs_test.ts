@@ -150,7 +150,7 @@ test("A schema that can never work is refused when the tool is defined (XC8, O1)
     [{ $defs: { a: { $ref: "#nothing" } } }, /"#nothing" leads nowhere/],
     [{ $ref: "https://example.com/x.json" }, /leads nowhere/],
     [{ $ref: 5 }, /leads nowhere/],
-    [{ $ref: "#/properties/toString" }, /leads nowhere/],
+    [{ properties: {}, $ref: "#/properties/__proto__" }, /leads nowhere/],
     [
       { properties: { a: { pattern: "(" } } },
       /the pattern "\(" is no regular expression \(at \/properties\/a\)/,
@@ -188,16 +188,30 @@ test("A transformation that throws is a problem of the arguments, which the mode
     if (Number.isNaN(Date.parse(value))) throw new Error("no date");
     return value;
   });
+  const never = () => {
+    throw new Error("never");
+  };
+  const thrown: StandardSchemaV1 = { "~standard": { version: 1, vendor: "tester", validate: never } };
   const validate = () => Promise.reject(new Error("not now"));
   const later: StandardSchemaV1 = { "~standard": { version: 1, vendor: "tester", validate } };
   const session = start(t, {
     tools: {
       now: { inputSchema: z.object({ when }), call: () => "" },
+      thrown: { inputSchema: thrown, inputJsonSchema: { type: "object" }, call: () => "" },
       later: { inputSchema: later, inputJsonSchema: { type: "object" }, call: () => "" },
     },
   });
-  session.send(call(1, "now", { when: "x" }), call(2, "later", { when: "x" }));
-  for (const [id, text] of [[1, "Invalid arguments: no date"], [2, "Invalid arguments: not now"]] as const) {
+  session.send(
+    call(1, "now", { when: "x" }),
+    call(2, "later", { when: "x" }),
+    call(3, "thrown", { when: "x" }),
+  );
+  for (
+    const [id, text] of [[1, "Invalid arguments: no date"], [2, "Invalid arguments: not now"], [
+      3,
+      "Invalid arguments: never",
+    ]] as const
+  ) {
     const answer = await session.response(id);
     assert.equal(answer.result?.isError, true);
     assert.equal(textOf(answer), text);

@@ -183,6 +183,10 @@ for (const [name, open] of Object.entries(SEATS)) {
       "[mcp_stdio] requests wait for more than a second: 1 run and 1 are queued before them",
     ]);
     await seat.clock.advance(60_000);
+    seat.send(cancel(3), cancel(4));
+    await seat.clock.advance(0);
+    seat.send(...hanging(5, 6));
+    await seat.clock.advance(60_000);
     assert.equal(told().length, 1);
   });
 
@@ -225,6 +229,26 @@ for (const [name, open] of Object.entries(SEATS)) {
       assert.deepEqual(answers, [[], shutdown, ["Server busy"], shutdown, shutdown]);
     },
   );
+
+  test(`${name} refuses a request longer than 1 MiB after 10 s, and waits no more (V18)`, SLOW, async (t) => {
+    const seat = await open(t, { maxInFlightRequests: 1, maxQueuedRequests: 1 });
+    seat.send(...hanging(1, 2));
+    await settle();
+    seat.send(...hanging(3, 3, { text: "x".repeat(2_000_000) }));
+    await seat.clock.advance(9_000);
+    seat.send(legacy(4, "hang"));
+    await seat.clock.advance(2_000);
+    assert.equal(seat.transcript.responsesTo(3)[0]?.error?.message, "Server busy");
+    seat.send(cancel(4), cancel(2));
+    await seat.clock.advance(20_000);
+    seat.end();
+    await settle();
+    seat.release(1);
+    await seat.over;
+    await settle();
+    assert.deepEqual(seat.transcript.messages.map(({ id }) => id), [0, 3, 1]);
+    assert.equal(seat.clock.pendingTimers, 0);
+  });
 
   test(
     `${name} adds few answers to an output that nobody reads, and goes on when it is read (V12, V18)`,

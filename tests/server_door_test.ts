@@ -79,6 +79,7 @@ const SEATS: Readonly<Record<string, Open>> = {
 /** What a client can put its id into. */
 const PLACES: Readonly<Record<string, (id: RequestId) => unknown[]>> = {
   "of an unknown method": (id) => [modern(id, "nope")],
+  "of a request as short as can be": (id) => [{ jsonrpc: "2.0", id, method: "n" }],
   "of a request without its envelope": (id) => [legacy(id, "tools/list")],
   "of a request whose params are no object": (id) => [{ jsonrpc: "2.0", id, method: "x", params: [1] }],
   "of a call": (id) => [call(id, "hello")],
@@ -115,6 +116,11 @@ for (const [name, open] of Object.entries(SEATS)) {
           await seat.transcript.response(0);
           seat.send(...lines(id), legacy(1, "ping"));
           assert.ok(await seat.transcript.response(1), `an id ${place}`);
+          // Where an answer is owed, there is one, if only with id null.
+          if (place === "of a request as short as can be") {
+            const answers = [...seat.transcript.responsesTo(id), ...seat.transcript.responsesTo(null)];
+            assert.equal(answers.length, 1, place);
+          }
           seat.end();
           await seat.over;
         }

@@ -211,7 +211,14 @@ test("Server gives ids back as they came, of any type and size (F9)", async (t) 
 });
 
 test("Server reports progress under the very digits of its token (F9, XC5)", async (t) => {
-  const digits = ["1764524111123456789", "-9007199254740993", "123456789012345678901234567890", "7", '"7"'];
+  const digits = [
+    "1764524111123456789",
+    "-9007199254740993",
+    "123456789012345678901234567890",
+    "7",
+    '"7"',
+    '"\\u0000integer x"',
+  ];
   const work = { call: (_args: Params, { progress }: RequestContext) => (progress(1), "done") };
   const session = start(t, { tools: { work } });
   const served = await serveInMemory(t, {

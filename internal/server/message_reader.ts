@@ -202,6 +202,7 @@ export class MessageReader {
       else {
         this.#backlog.remove(oldest);
         this.#refuse(oldest.content, serverBusy());
+        this.#changed();
       }
     }
   }

@@ -6,10 +6,10 @@ import { type Identified, IdTable } from "./id_table.ts";
 import type { JobQueue } from "./job_queue.ts";
 import type { LegacyPeer } from "./legacy_peer.ts";
 import { checkPublication, ListenStream } from "./listen_stream.ts";
-import { type Outbox, Unwritten } from "./outbox.ts";
+import type { Outbox } from "./outbox.ts";
 import { completeResult } from "./results.ts";
 import type { ServerSettings } from "./settings.ts";
-import { errorResponse, serverBusy, toAnsweredError } from "./error_answers.ts";
+import { serverBusy } from "./error_answers.ts";
 
 /** What the subscriptions work with; the session owns it. */
 export interface SubscriptionParts {
@@ -58,17 +58,10 @@ export class Subscriptions {
       this.#legacyPeer.uriBudget,
     );
     this.#streams.add(stream);
-    this.#outbox.inTurn(() => this.#acknowledge(stream), () => stream.ended);
-  }
-
-  #acknowledge(stream: ListenStream): void {
-    const outcome = this.#outbox.attempt(stream.acknowledge());
-    if (!(outcome instanceof Unwritten)) return stream.receiver.trail.add(outcome);
-    this.#settings.logger.error("[mcp_stdio] a listen stream cannot be acknowledged", {
-      error: outcome.error,
-    });
-    this.#end(stream);
-    this.#outbox.respond(errorResponse(stream.writtenId, toAnsweredError(outcome.error)));
+    this.#outbox.inTurn(
+      () => stream.receiver.trail.add(this.#outbox.tell(stream.acknowledge())),
+      () => stream.ended,
+    );
   }
 
   /** Ends a stream because its client cancelled it: nothing is said. Returns false if none is open under this id. */
