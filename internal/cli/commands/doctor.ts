@@ -53,7 +53,7 @@ export const DOCTOR: Command = {
     "max-starts": {
       kind: "value",
       placeholder: "N",
-      help: "so many starts at most; 60 without it, 90 with --deep",
+      help: "so many starts at most; 80 without it, 110 with --deep",
     },
     patience: { kind: "value", placeholder: "N", help: "multiplies every bound of time, such as 4 or 0.5" },
     strict: {

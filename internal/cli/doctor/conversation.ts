@@ -78,6 +78,7 @@ export class Conversation {
   /** The answer to what opened it. */
   opening: RawLine | undefined;
   readonly #manners: Manners;
+  readonly #byId = new Map<string, Asked[]>();
   #fences = 0;
   #ids = 0;
   #sentTail = "";
@@ -132,6 +133,18 @@ export class Conversation {
   /** The first answer to a request, if it has come. */
   found(asked: Asked): RawLine | undefined {
     return this.lines.slice(asked.from).find((line) => isAnswerTo(line, asked.id));
+  }
+
+  /** The request that a line answers: the last one with its id that was sent before it came. */
+  askedFor(line: RawLine): Asked | undefined {
+    if (line.kind !== "result" && line.kind !== "error") return undefined;
+    if (!("id" in line.message!)) return undefined;
+    return this.#byId.get(idKey(line.message["id"]))?.findLast(({ from }) => from <= line.index);
+  }
+
+  /** Whether a request with the id was ever sent. */
+  hasAsked(id: unknown): boolean {
+    return this.#byId.has(idKey(id));
   }
 
   /** All of them. */
@@ -296,7 +309,7 @@ export class Conversation {
     const { id, method, params } = message;
     const proper = message["jsonrpc"] === "2.0" && typeof method === "string" &&
       (typeof id === "string" || Number.isSafeInteger(id)) && (params === undefined || isObject(params));
-    this.asked.push({
+    const asked: Asked = {
       id,
       method: String(method),
       params,
@@ -306,7 +319,10 @@ export class Conversation {
       sentAt: this.sent.length,
       at: this.process.now(),
       loose: !proper,
-    });
+    };
+    this.asked.push(asked);
+    const key = idKey(id);
+    this.#byId.set(key, [...this.#byId.get(key) ?? [], asked]);
   }
 }
 

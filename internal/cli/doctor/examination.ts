@@ -209,7 +209,7 @@ export class Examination {
       talk = next;
       const ms = performance.now() - began;
       if (isSettled(finding) || isOver || !this.#options.confirm) {
-        this.#say(check, era, finding, ms, isOver || undefined);
+        this.#say(check, era, finding, ms, finding.ended);
       } else again.push([check, finding, ms]);
     }
     if (talk !== undefined) await this.#starter.close(talk);
@@ -322,7 +322,7 @@ export class Examination {
     }
     const ms = performance.now() - began;
     if (isConfirmed || isSettled(finding) || !this.#options.confirm) {
-      return this.#say(check, era, finding, ms, isConfirmed || undefined);
+      return this.#say(check, era, finding, ms, finding.ended);
     }
     const second = await ask(this.#rounds[1])().catch((error) => this.#blame(check, error, ask(new Map())));
     this.#sayBoth(check, era, finding, second, ms);

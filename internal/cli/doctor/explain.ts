@@ -10,6 +10,9 @@ import type { TextOptions } from "./report_text.ts";
 
 const MOST_SHOWN = 1_000;
 const MOST_LINES = 60;
+const MOST_PROCESSES = 3;
+/** Longer lines are not made for a shell. */
+const MOST_PASTED = 390;
 
 /** Prints the catalogue. */
 export function listChecks(table: readonly Check[], screen: Screen): void {
@@ -34,22 +37,24 @@ export function explainCheck(check: Check, examined: Examined, screen: Screen, o
     say();
     say(`${era?.version ?? ""}  ${out.bold(finding.verdict)}  ${show(finding.summary, 600)}`);
     const numbers = new Set(finding.evidence.map(({ process }) => process));
+    let shown = 0;
     for (const talk of examined.talks) {
       const { process } = talk;
       const isHere = numbers.size > 0 ? numbers.has(process.number) : process.checks.includes(check.id);
       if (!isHere || era !== undefined && talk.era !== undefined && talk.era.modern !== era.modern) continue;
+      if (shown++ >= MOST_PROCESSES) break;
       sayProcess(talk.sent, process.lines, check, process.number, screen);
-      const stdin = talk.sent.slice(0, 8).filter((line) => line.length < 400).map((line) => `${line}\\n`)
-        .join("");
-      say(
-        out.dim(
-          `  again: printf '${
-            stdin.replaceAll("%", "%%").replaceAll("'", "'\\''")
-          }' | ${options.commandLine}`,
-        ),
-      );
+      const stdin = talk.sent.slice(0, 8).filter((line) => line.length < MOST_PASTED).map((line) =>
+        `${line}\n`
+      ).join("");
+      say(out.dim(`  again: printf '${forPrintf(stdin)}' | ${options.commandLine}`));
     }
   }
+}
+
+/** A text between single quotes, as `printf` of a shell reads it. */
+function forPrintf(text: string): string {
+  return text.replaceAll("\\", "\\\\").replaceAll("%", "%%").replaceAll("'", "'\\''").replaceAll("\n", "\\n");
 }
 
 /** The lines of a process in the order in which they went and came. */

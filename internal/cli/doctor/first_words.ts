@@ -55,6 +55,8 @@ export async function sayFirst(starter: Starter, era: Era, knownMs?: number): Pr
     second = there() === undefined ? again() : undefined;
   }
   const answer = there() ?? second;
+  // How it ended is known soon after its output has.
+  if (answer === undefined && process.outputEnded) await process.exitedWithin(500);
   if (answer === undefined) return { talk, facts: undefined, finding: whyNone(talk, isOver()) };
   if (typeof answer.message!["id"] === "string") facts.stringIds = true;
   talk.opening = answer;

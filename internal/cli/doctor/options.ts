@@ -63,7 +63,7 @@ export const DEFAULTS: Omit<DoctorOptions, "launch" | "runtime"> = {
   quick: false,
   deep: false,
   once: false,
-  maxStarts: 60,
+  maxStarts: 80,
   patience: 1,
   confirm: true,
   policy: "harmless",

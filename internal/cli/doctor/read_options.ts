@@ -8,7 +8,7 @@ import { unknownPatterns } from "./selection.ts";
 import type { Strictness } from "./summary.ts";
 import { TABLE } from "./table.ts";
 
-const DEEP_STARTS = 90;
+const DEEP_STARTS = 110;
 
 /**
  * Reads it, but for the server.

@@ -38,7 +38,7 @@ const COUNT_WORDS: Readonly<Record<Verdict, readonly [one: string, many: string]
 };
 const BAR_WIDTH = 16;
 const BAR_COLUMNS = 80;
-const INDENT = "          ";
+const INDENT = " ".repeat(12);
 
 /** Writes it. */
 export function reportText(examined: Examined, screen: Screen, options: TextOptions): void {
@@ -126,7 +126,7 @@ function findingLines(
   const colour = colourOf(verdict, paint);
   const eras = outcomes.length > 1 || era === undefined ? "" : ` (${era.version})`;
   const lines = [
-    `  ${colour(check.id.padEnd(8))}${paint.bold(show(finding.summary || check.title, 400))}${
+    `  ${colour(check.id.padEnd(10))}${paint.bold(show(finding.summary || check.title, 400))}${
       paint.dim(eras)
     }`,
     `${INDENT}${paint.dim(`${level} · ${showPlace(place)} · ${check.title}`)}`,
@@ -185,7 +185,7 @@ function foldBySummary(found: readonly CheckSummary[]): string[] {
     const key = finding.verdict === "skip" ? show(finding.summary, 300) : text;
     byText.set(key, [...byText.get(key) ?? [], check.id]);
   }
-  return [...byText].map(([text, ids]) => `${ids.join(" ").padEnd(8)}  ${text}`);
+  return [...byText].map(([text, ids]) => `${ids.join(" ").padEnd(9)}  ${text}`);
 }
 
 function lastLines({ seconds, talks }: Examined, summaries: readonly CheckSummary[], paint: Paint): string[] {

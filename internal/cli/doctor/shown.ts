@@ -1,6 +1,7 @@
 /** Text and bytes of a server, fit to be shown: no control characters, no secrets, not too long. */
 
 import { maskSecrets } from "../../secrets.ts";
+import { decodeStrict } from "./raw_line.ts";
 
 const MOST_SHOWN = 160;
 
@@ -26,8 +27,13 @@ export function escapeControls(text: string): string {
 
 /** Bytes as text, with `\xNN` for what is no UTF-8. */
 export function decodeTolerant(bytes: Uint8Array): string {
-  const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes.subarray(0, 4_096));
-  if (!text.includes("\ufffd")) return text;
+  const head = bytes.subarray(0, 4_096);
+  // A cut may fall into a character, so the last few bytes may be wrong.
+  for (let cut = 0; cut < 4 && cut <= head.length; cut++) {
+    const text = decodeStrict(cut === 0 ? head : head.subarray(0, -cut));
+    if (text !== undefined) return text;
+    if (head.length < 4_096) break;
+  }
   let shown = "";
   for (const byte of bytes.subarray(0, 640)) {
     shown += byte < 0x80 ? String.fromCharCode(byte) : `\\x${byte.toString(16).padStart(2, "0")}`;

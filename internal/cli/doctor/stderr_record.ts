@@ -79,7 +79,10 @@ export class StderrRecord {
     if (this.unhandled !== undefined) return;
     const found = UNHANDLED.exec(this.#tail);
     if (found === null) return;
-    const start = this.#tail.lastIndexOf("\n", found.index) + 1;
-    this.unhandled = this.#tail.slice(start).split("\n").slice(0, 1).join("");
+    const lines = this.#tail.slice(0, found.index + found[0].length).split("\n");
+    let at = lines.length - 1;
+    // The line above the frames of a stack is the one that says what it was.
+    while (at > 0 && /^\s+at /.test(lines[at]!)) at--;
+    this.unhandled = this.#tail.split("\n")[at];
   }
 }

@@ -162,5 +162,5 @@ function isForNobody(line: RawLine, talk: Conversation): boolean {
   if (line.kind !== "result" && line.kind !== "error") return false;
   const id = line.message!["id"];
   if (id === undefined || id === null) return true;
-  return !talk.asked.some((asked) => idKey(asked.id) === idKey(id));
+  return !talk.hasAsked(id);
 }

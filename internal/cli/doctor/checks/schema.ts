@@ -1,7 +1,6 @@
 /** OUT-19: each result and notification against the schema of its revision. */
 
 import { type Check, group, lineEvidence, type Watched, watchedLines } from "../check.ts";
-import { idKey, isAnswerTo } from "../conversation.ts";
 import { at, isObject } from "../raw_line.ts";
 import { notificationProblems, resultProblems } from "../schemas/result_schemas.ts";
 import { show } from "../shown.ts";
@@ -32,10 +31,8 @@ async function judgeAll(watched: Watched): Promise<Finding[]> {
   for (const { talk, line } of watchedLines(watched)) {
     if (seen.size >= MOST_JUDGED || line.text === undefined || talk.era === undefined) continue;
     const { message } = line;
-    const asked = talk.asked.findLast(({ id, from }) =>
-      from <= line.index && idKey(id) === idKey(message?.["id"])
-    );
-    const isResult = line.kind === "result" && asked !== undefined && isAnswerTo(line, asked.id);
+    const asked = talk.askedFor(line);
+    const isResult = line.kind === "result" && asked !== undefined;
     if (!isResult && line.kind !== "notification") continue;
     // What was asked in one era of a process is judged by that era.
     const version = isResult

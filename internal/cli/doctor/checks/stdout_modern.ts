@@ -1,7 +1,7 @@
 /** OUT-10 to OUT-16: what a revision lets stand in messages. */
 
 import { type Check, group, lineEvidence, type Watched, type WatchedLine, watchedLines } from "../check.ts";
-import { type Asked, codeOf, idKey, isAnswerTo } from "../conversation.ts";
+import { type Asked, codeOf } from "../conversation.ts";
 import { SERVER_INFO } from "../era.ts";
 import { factsOf } from "../facts.ts";
 import { at, isObject, type Members } from "../raw_line.ts";
@@ -20,13 +20,10 @@ export interface ModernAnswer extends WatchedLine {
 export function* modernAnswers(watched: Watched): Generator<ModernAnswer> {
   for (const talk of watched.talks) {
     if (talk.era?.modern !== true) continue;
-    const byId = new Map<string, Asked[]>();
-    for (const asked of talk.asked) byId.set(idKey(asked.id), [...byId.get(idKey(asked.id)) ?? [], asked]);
     for (const line of talk.lines) {
-      const id = line.message?.["id"];
-      const asked = byId.get(idKey(id))?.findLast(({ from }) => from <= line.index);
+      const asked = talk.askedFor(line);
       // A dual-era server may answer others in the legacy way.
-      if (asked?.modern === true && isAnswerTo(line, asked.id)) yield { talk, line, asked };
+      if (asked?.modern === true) yield { talk, line, asked };
     }
   }
 }

@@ -1,0 +1,46 @@
+// `doctor` on servers that nobody here wrote, and on our own: no check is red for what keeps the rules. What is known to
+// break one is named, and shown by hand in docs/doctor.md.
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import process from "node:process";
+import { test } from "node:test";
+import { ROOT } from "../_sources.ts";
+import { examine } from "../doctor_helpers.ts";
+
+const SLOW = { timeout: 240_000 };
+const REFERENCE = `${ROOT}/node_modules/@modelcontextprotocol`;
+const node = (path: string, ...args: string[]): string[] => [process.execPath, path, ...args];
+const peer = (name: string): string[] => node(`${ROOT}/tests/peers/fixtures/${name}`);
+
+/** By name: the command, and the checks of which it is known that it fails them. */
+const SERVERS: ReadonlyMap<string, readonly [command: string[], fails: readonly string[]]> = new Map([
+  ["the SDK 1.x", [peer("sdk_v1_server.mjs"), []]],
+  // It looks at the version of the first request alone.
+  ["the SDK 2.x", [peer("sdk_v2_server.mjs"), ["ERA-06"]]],
+  ["server-everything", [node(`${REFERENCE}/server-everything/dist/index.js`), []]],
+  ["server-filesystem", [node(`${REFERENCE}/server-filesystem/dist/index.js`, ROOT), []]],
+  ["server-memory", [node(`${REFERENCE}/server-memory/dist/index.js`), []]],
+  ["server-sequential-thinking", [node(`${REFERENCE}/server-sequential-thinking/dist/index.js`), []]],
+  ["examples/everything_server.ts", [node(`${ROOT}/build/examples/everything_server.js`), []]],
+  ["examples/weather_server.ts", [node(`${ROOT}/build/examples/weather_server.js`), []]],
+  ["a server by hand in Python", [["python3", `${ROOT}/tests/fixtures/doctor_python.py`], []]],
+]);
+
+const hasPython = spawnSync("python3", ["--version"]).status === 0;
+
+for (const [name, [command, fails]] of SERVERS) {
+  const skip = command[0] === "python3" && !hasPython ? "there is no python3 here" : false;
+  test(`doctor finds nothing red in ${name} but what is known (L3)`, { ...SLOW, skip }, async () => {
+    const { outcomes, usable, facts } = await examine(command, { quick: true });
+    assert.ok(usable);
+    const red = outcomes.filter(({ finding }) => finding.verdict === "fail");
+    assert.deepEqual(
+      red.map(({ check, finding }) => `${check.id}: ${finding.summary}`).filter((text) =>
+        !fails.includes(text.split(":")[0]!)
+      ),
+      [],
+    );
+    assert.deepEqual([...new Set(red.map(({ check }) => check.id))], [...fails]);
+    assert.equal(facts.unstable, false);
+  });
+}
