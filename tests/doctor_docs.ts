@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import process from "node:process";
 import type { Check } from "../internal/cli/doctor/check.ts";
-import { placeIn, showPlace } from "../internal/cli/doctor/place.ts";
+import { placeOf, showPlace } from "../internal/cli/doctor/place.ts";
 import { CATALOGUE } from "../internal/cli/doctor/table.ts";
 import { pathOf } from "./doctor_helpers.ts";
 
@@ -33,7 +33,7 @@ function catalogue(): string {
 }
 
 function entryOf(check: Check): string[] {
-  const place = placeIn(check.place, undefined);
+  const place = placeOf(check, undefined);
   const shown = showPlace(place);
   const where = place.url === null ? shown : `[${shown}](${place.url})`;
   const eras = ERAS[check.eras];

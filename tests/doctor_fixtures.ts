@@ -46,7 +46,7 @@ const ROWS: readonly Row[] = [
   ["START-01/early", "warn", { options: { patience: 0.1 } }],
   ["START-02", "fail", { also: ["OUT-01"] }],
   ["START-02/exit", "warn"],
-  ["START-03", "note", LEGACY_ONLY],
+  ["START-03", "note", { ...LEGACY_ONLY, also: ["ERA-14"] }],
   ["START-04", "note"],
   ["START-05", "note", { options: { lean: true } }],
   ["OUT-01", "fail"],

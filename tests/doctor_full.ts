@@ -1,5 +1,5 @@
-// The whole table of checks and fixtures: `deno task test:doctor [NAME ...]`. Every check runs on every fixture, and exactly
-// those that the fixture names say something.
+// The whole table of checks and fixtures: `deno task test:doctor [NAME ...]`. Every check of its era runs on every fixture, and
+// exactly those that the fixture names say something. It takes half an hour.
 import process from "node:process";
 import { FIXTURES } from "./doctor_fixtures.ts";
 import { eachOf, runFixture } from "./doctor_helpers.ts";

@@ -70,8 +70,11 @@ export async function runFixture(
   const examined = await examine(fixtureCommand(["--break", name, "--eras", serves]), {
     confirm: full,
     maxStarts: 200,
-    ...full ? {} : { only: neighboursOf(id), era },
+    era,
+    ...full ? {} : { only: neighboursOf(id) },
     ...options,
+    // All checks have their bounds then, not only those that are to be hit.
+    patience: (options.patience ?? 1) * (full ? 2.5 : 1),
   });
   const faults: string[] = [];
   const verdicts = verdictsOf(examined);

@@ -50,6 +50,8 @@ export interface CheckBase {
   readonly title: string;
   /** Page of the specification, and heading; or another source. */
   readonly place: Place;
+  /** Where it stands in the revisions before 2026-07-28, if it is elsewhere. */
+  readonly legacyPlace?: Place;
   /** What is sent, for people. */
   readonly sends: string;
   /** How to mend a server that breaks it. */

@@ -3,7 +3,7 @@
 import type { Screen } from "../screen.ts";
 import type { Check } from "./check.ts";
 import type { Examined } from "./examination.ts";
-import { placeIn, showPlace } from "./place.ts";
+import { placeOf, showPlace } from "./place.ts";
 import type { RawLine } from "./raw_line.ts";
 import { show, showMs } from "./shown.ts";
 import type { TextOptions } from "./report_text.ts";
@@ -28,7 +28,7 @@ export function listChecks(table: readonly Check[], screen: Screen): void {
 export function explainCheck(check: Check, examined: Examined, screen: Screen, options: TextOptions): void {
   const { out } = screen;
   const say = (text = "") => screen.result(text);
-  const place = placeIn(check.place, examined.facts.modern?.era ?? examined.facts.legacy?.era);
+  const place = placeOf(check, examined.facts.modern?.era ?? examined.facts.legacy?.era);
   say(`${out.bold(`${check.id} ${check.title}`)}   ${check.level}`);
   say(`where: ${showPlace(place)}${place.url === null ? "" : `  ${place.url}`}`);
   say(`sends: ${check.sends}`);

@@ -1,7 +1,7 @@
 /** Where a rule stands: the page of the revision that holds, and its address. */
 
-import type { Place } from "./check.ts";
-import type { Era } from "./era.ts";
+import type { CheckBase, Place } from "./check.ts";
+import { type Era, LEGACY_VERSIONS } from "./era.ts";
 
 /** A place in a revision. */
 export interface PlacedRule {
@@ -12,6 +12,8 @@ export interface PlacedRule {
 }
 
 const SITE = "https://modelcontextprotocol.io/specification";
+
+const NEWEST_LEGACY: Era = { modern: false, version: LEGACY_VERSIONS[0]! };
 
 /** Pages that had another name before 2026-07-28. */
 const LEGACY_PAGES: ReadonlyMap<string, string> = new Map([
@@ -27,7 +29,13 @@ const OTHERS: ReadonlyMap<string, string | null> = new Map([
   ["advice", null],
 ]);
 
-/** The place of a rule in the revision of an era; the newest without one. */
+/** The place of a check's rule in the revision of an era; without one in the newest that has the rule. */
+export function placeOf({ place, legacyPlace, eras }: CheckBase, era: Era | undefined): PlacedRule {
+  const isLegacy = era === undefined ? eras === "legacy" || eras === "legacy_only" : !era.modern;
+  return placeIn(isLegacy ? legacyPlace ?? place : place, era ?? (isLegacy ? NEWEST_LEGACY : undefined));
+}
+
+/** A place in the revision of an era; in the newest without one. */
 export function placeIn({ page, heading }: Place, era: Era | undefined): PlacedRule {
   const other = OTHERS.get(page);
   if (other !== undefined) return { revision: null, page, heading: heading ?? null, url: other };

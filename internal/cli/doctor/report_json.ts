@@ -5,7 +5,7 @@ import { causeOf } from "./causes.ts";
 import { describeExit } from "./conversation.ts";
 import type { Examined, Outcome } from "./examination.ts";
 import type { DoctorOptions } from "./options.ts";
-import { placeIn } from "./place.ts";
+import { placeOf } from "./place.ts";
 import { at } from "./raw_line.ts";
 import { show } from "./shown.ts";
 import { countVerdicts } from "./summary.ts";
@@ -62,7 +62,7 @@ export function outcomeJson(outcome: Outcome): unknown {
     era: era?.version ?? null,
     verdict: finding.verdict,
     summary: finding.summary,
-    spec: placeIn(check.place, era),
+    spec: placeOf(check, era),
     evidence: finding.evidence.map((each) => ({
       process: each.process ?? null,
       check: each.check ?? null,

@@ -1,7 +1,7 @@
 /** A run as JUnit XML, for what runs tests. */
 
 import type { Examined, Outcome } from "./examination.ts";
-import { placeIn, showPlace } from "./place.ts";
+import { placeOf, showPlace } from "./place.ts";
 import { GROUPS } from "./check.ts";
 import type { Strictness } from "./summary.ts";
 
@@ -78,7 +78,7 @@ function detailsOf({ check, era, finding }: Outcome): string {
   ]);
   return [
     finding.summary,
-    showPlace(placeIn(check.place, era)),
+    showPlace(placeOf(check, era)),
     ...evidence,
     `mend: ${finding.mend ?? check.mend}`,
   ].join(

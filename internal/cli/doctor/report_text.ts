@@ -6,7 +6,7 @@ import { causeOf } from "./causes.ts";
 import type { Check } from "./check.ts";
 import type { Examined, Outcome } from "./examination.ts";
 import { at } from "./raw_line.ts";
-import { placeIn, showPlace } from "./place.ts";
+import { placeOf, showPlace } from "./place.ts";
 import { listed, show, showBytes, showMs } from "./shown.ts";
 import { byGroup, type CheckSummary, countVerdicts, firstThing, summarize } from "./summary.ts";
 import type { Evidence, Verdict } from "./verdict.ts";
@@ -122,7 +122,7 @@ function findingLines(
 ): string[] {
   const outcome = outcomes[0]!;
   const { finding, era, level } = outcome;
-  const place = placeIn(check.place, era);
+  const place = placeOf(check, era);
   const colour = colourOf(verdict, paint);
   const eras = outcomes.length > 1 || era === undefined ? "" : ` (${era.version})`;
   const lines = [

@@ -6,7 +6,7 @@ import { resolveTarget, toLaunchSettings } from "../target.ts";
 import { Examination, type Examined, type Outcome } from "./examination.ts";
 import { explainCheck, listChecks } from "./explain.ts";
 import type { DoctorOptions, Progress } from "./options.ts";
-import { placeIn } from "./place.ts";
+import { placeOf } from "./place.ts";
 import { at, isObject } from "./raw_line.ts";
 import { readDoctorOptions, readStrictness } from "./read_options.ts";
 import { outcomeJson, reportJson } from "./report_json.ts";
@@ -67,7 +67,7 @@ function sayCatalogue(isJson: boolean, { screen }: CliIo): ExitCode {
       group: check.group,
       level: check.level,
       title: check.title,
-      spec: placeIn(check.place, undefined),
+      spec: placeOf(check, undefined),
       sends: check.sends,
       mend: check.mend,
     })));

@@ -1,6 +1,6 @@
 /** All checks, in the order in which they are made: harmless first, floods and bad lines last. */
 
-import type { Check } from "./check.ts";
+import { type Check, GROUPS } from "./check.ts";
 import { BAD_LINES, NOTICES } from "./checks/bad_lines.ts";
 import { CANCEL } from "./checks/cancel.ts";
 import { CONTENT } from "./checks/content.ts";
@@ -55,5 +55,7 @@ export const TABLE: readonly Check[] = [
   ...LAST.map((id) => ALL.find((check) => check.id === id)!),
 ];
 
-/** By id, as they are listed for people. */
-export const CATALOGUE: readonly Check[] = ALL;
+/** By group and id, as they are listed for people. */
+export const CATALOGUE: readonly Check[] = ALL.toSorted((one, other) =>
+  GROUPS.indexOf(one.group) - GROUPS.indexOf(other.group) || (one.id < other.id ? -1 : 1)
+);

@@ -147,6 +147,7 @@ export const CANCEL: readonly Check[] = group("cancel", [
     how: "own",
     title: "nothing comes for a cancelled request",
     place: { page: "basic/transports/stdio", heading: "Cancellation" },
+    legacyPlace: BEHAVIOR,
     sends:
       "a slow call (--slow) with a progress token, a request, its cancellation, a request; until the same call in another process is done",
     mend: "look at signal.aborted before each write; do not make an error answer of the cancellation",

@@ -11,6 +11,7 @@ import { type Evidence, type Finding, note, pass, skip, warn, worstOf } from "..
 import { requestText } from "./frames.ts";
 
 const SHUTDOWN = { page: "basic/transports/stdio", heading: "Shutdown" } as const;
+const LEGACY_SHUTDOWN = { page: "basic/lifecycle", heading: "Shutdown" } as const;
 const ADVICE = { page: "advice" } as const;
 const NEEDS_SLOW = "needs a slow tool: --slow NAME --slow-args JSON";
 const SOON_MS = 2_000;
@@ -57,6 +58,7 @@ export const END: readonly Check[] = group("end", [
     quick: true,
     title: "it ends when its input ends",
     place: SHUTDOWN,
+    legacyPlace: LEGACY_SHUTDOWN,
     sends: "the end of input, behind the greeting",
     mend:
       'TS: process.stdin.on("end", …), timer.unref(), close servers and pools; Python: mcp.run() returns by itself: end your threads (daemon=True)',
@@ -75,6 +77,7 @@ export const END: readonly Check[] = group("end", [
     how: "own",
     title: "it ends when there is no input",
     place: SHUTDOWN,
+    legacyPlace: LEGACY_SHUTDOWN,
     sends: "nothing: stdin is /dev/null",
     mend: "end at the end of input, also when it is the first thing that comes (docker run without -i)",
     async run(trial) {
@@ -121,6 +124,7 @@ export const END: readonly Check[] = group("end", [
     how: "own",
     title: "it ends when its input ends within a line",
     place: SHUTDOWN,
+    legacyPlace: LEGACY_SHUTDOWN,
     sends: "a request without LF, and the end of input",
     mend: "the end of input ends, whatever stands in the buffer",
     async run(trial) {
@@ -194,6 +198,7 @@ export const END: readonly Check[] = group("end", [
     how: "own",
     title: "a call that runs does not keep it alive",
     place: SHUTDOWN,
+    legacyPlace: LEGACY_SHUTDOWN,
     sends: "a slow call (--slow), and the end of input while it runs",
     mend: "end calls by their signal when the input ends",
     async run(trial) {
@@ -218,6 +223,7 @@ export const END: readonly Check[] = group("end", [
     how: "watch",
     title: "nothing is left running",
     place: SHUTDOWN,
+    legacyPlace: LEGACY_SHUTDOWN,
     sends: "nothing: it looks for processes that carry the mark of this run, behind each exit",
     mend: "end what you have started before you end",
     watch: ({ talks }) =>

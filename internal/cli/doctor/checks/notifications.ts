@@ -27,6 +27,7 @@ export const NOTIFICATIONS: readonly Check[] = group("stdout", [{
   how: "watch",
   title: "no notification that nobody has asked for",
   place: { page: "basic/patterns/subscriptions", heading: "Opening a Stream" },
+  legacyPlace: { page: "basic/lifecycle", heading: "Operation" },
   sends: "nothing: it looks at every line of the whole run",
   mend:
     "send list_changed and updated on open listens alone, with their subscriptionId; log messages only for requests " +

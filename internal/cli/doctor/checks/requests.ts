@@ -207,6 +207,7 @@ export const REQUESTS_TABLE: readonly Check[] = group("requests", [
     level: "MUST",
     title: `${MANY} requests at once are all answered`,
     place: { page: "basic/patterns/index", heading: "Request and Response" },
+    legacyPlace: { page: "JSON-RPC 2.0", heading: "Response object" },
     sends: `${MANY} requests in one write`,
     mend: "answer each line, whatever else is under way",
     async run(talk, { era }) {

@@ -83,7 +83,7 @@ export const START: readonly Check[] = group("start", [
     eras: "legacy_only",
     how: "own",
     title: "lets a newer client probe it",
-    place: { page: "basic/transports/stdio", heading: "Backward Compatibility" },
+    place: { page: "2026-07-28 basic/transports/stdio", heading: "Backward Compatibility" },
     sends: "server/discover as the first line, then initialize",
     mend:
       "answer unknown methods before initialize with -32601, and keep no state about which message came first",

@@ -50,14 +50,14 @@ export const STDERR: readonly Check[] = group("stderr", [
     level: "ADVICE",
     eras: "each",
     how: "watch",
-    title: "no error that nobody has caught",
+    title: "no stack trace while it goes on",
     place: { page: "advice" },
     sends: "nothing: it looks at stderr of the whole run",
     mend: "catch it where it is thrown, or end with a code that is not 0",
     watch: each((talk) => {
       const { stderr, exit, mayBeCut } = talk.process;
       if (stderr.unhandled === undefined || mayBeCut || exit?.code !== 0) return undefined;
-      return note("an uncaught error on stderr of a process that went on", {
+      return note("a stack trace on stderr of a process that went on, and ended with 0", {
         ...talk.evidence(),
         got: show(stderr.unhandled),
       });

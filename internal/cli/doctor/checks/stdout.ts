@@ -156,6 +156,7 @@ export const STDOUT: readonly Check[] = group("stdout", [
     how: "watch",
     title: "no requests that the client cannot take",
     place: { page: "basic/transports/stdio", heading: "Receiving Messages" },
+    legacyPlace: { page: "basic/lifecycle", heading: "Operation" },
     sends: WATCHED,
     mend:
       'ask only for what the client has declared; since 2026-07-28 return resultType "input_required" instead of asking',
