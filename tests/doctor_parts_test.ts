@@ -2,12 +2,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Check, Trial } from "../internal/cli/doctor/check.ts";
+import type { Examined } from "../internal/cli/doctor/examination.ts";
+import { newFacts } from "../internal/cli/doctor/facts.ts";
 import { lookOf } from "../internal/cli/doctor/line_look.ts";
 import type { ToolPolicy } from "../internal/cli/doctor/options.ts";
 import { placeIn } from "../internal/cli/doctor/place.ts";
 import { judgeLine, LineCutter, type RawLine } from "../internal/cli/doctor/raw_line.ts";
 import { judgeSchema } from "../internal/cli/doctor/schemas/meta_schemas.ts";
 import { notificationProblems, resultProblems } from "../internal/cli/doctor/schemas/result_schemas.ts";
+import { reportJUnit } from "../internal/cli/doctor/report_junit.ts";
 import { isSelected } from "../internal/cli/doctor/selection.ts";
 import { show } from "../internal/cli/doctor/shown.ts";
 import { firstThing } from "../internal/cli/doctor/summary.ts";
@@ -253,6 +256,19 @@ test("chooseTool() prefers no arguments, then few, and says why there is none", 
     nameOf(chooseTool(trial(tools, { policy: "none", tool: { name: "writes", args: {} } }))),
     "writes",
   );
+});
+
+test("reportJUnit() writes XML whatever stands in a name (L2)", () => {
+  const examined: Examined = {
+    facts: newFacts(),
+    outcomes: [],
+    talks: [],
+    usable: true,
+    seconds: 1,
+    startedAt: new Date(0),
+  };
+  const xml = reportJUnit(examined, 'node "a<b>&\x1b[31m\ud83d"', "must");
+  assert.match(xml, /name="mcp-stdio doctor: node &quot;a&lt;b&gt;&amp;\\u001b\[31m\\ud83d&quot;"/);
 });
 
 test("firstThing() puts what keeps a client out before the rest", () => {

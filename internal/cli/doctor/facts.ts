@@ -52,6 +52,8 @@ export interface Facts {
   /** By version asked for, the version that came back. */
   readonly versions: Map<string, string>;
   readonly called: Map<string, CalledTool>;
+  /** What comes before it is ready is lost: nothing is said to it before that from then on. */
+  losesEarly: boolean;
   /** Whether something happened once and not again. */
   unstable: boolean;
 }
@@ -63,6 +65,7 @@ export function newFacts(): Facts {
     legacy: undefined,
     stringIds: false,
     ignoresEof: false,
+    losesEarly: false,
     versions: new Map(),
     called: new Map(),
     unstable: false,

@@ -59,6 +59,7 @@ export async function sayFirst(starter: Starter, era: Era, knownMs?: number): Pr
   if (answer === undefined && process.outputEnded) await process.exitedWithin(500);
   if (answer === undefined) return { talk, facts: undefined, finding: whyNone(talk, isOver()) };
   if (typeof answer.message!["id"] === "string") facts.stringIds = true;
+  if (second !== undefined) facts.losesEarly = true;
   talk.opening = answer;
   talk.capabilities = asObject(at(answer.message, "result", "capabilities"));
   const shown = talk.evidence({ sent: first, line: answer });

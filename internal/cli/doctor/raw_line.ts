@@ -104,11 +104,7 @@ export function judgeLine(bytes: Uint8Array, place: LinePlace, keep = true): Raw
     if (/\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])/.test(tolerant)) faults.add("surrogate");
     if (isLoose(tolerant)) faults.add("loose");
   }
-  const message = keep || judged.message === undefined
-    ? judged.message
-    : "id" in judged.message
-    ? { id: judged.message["id"] }
-    : {};
+  const message = keep || judged.message === undefined ? judged.message : headOf(judged.message);
   return {
     ...place,
     bytes: bytes.length > KEPT_BYTES ? bytes.slice(0, KEPT_BYTES) : bytes,
@@ -119,6 +115,13 @@ export function judgeLine(bytes: Uint8Array, place: LinePlace, keep = true): Raw
     faults,
     why: judged.why,
   };
+}
+
+/** What is kept of the messages of a flood. */
+function headOf(message: Members): Members {
+  return Object.fromEntries(
+    ["id", "method"].filter((name) => name in message).map((name) => [name, message[name]]),
+  );
 }
 
 interface Judged {

@@ -81,6 +81,7 @@ export class Starter {
       number: this.starts + 1,
     });
     process.checks.push(check);
+    if (this.facts.losesEarly) await process.until(() => !process.lives, startMs(this.facts));
     const talk = new Conversation(process, this.#manners);
     this.talks.push(talk);
     return talk;

@@ -117,7 +117,7 @@ export const ROWS: readonly Mutation[] = [
     file: `${DOCTOR}/report_junit.ts`,
     find: '(character) => `\\\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`',
     replace: "(character) => character",
-    tests: REPORT,
+    tests: PARTS,
     breaks: "a JUnit report with colour codes in it is no XML",
   },
   {

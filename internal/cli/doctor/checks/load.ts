@@ -121,10 +121,21 @@ async function fillStderr(trial: Trial): Promise<Finding> {
     return skip("there are no named pipes here");
   }
   try {
-    const talk = await trial.open({ script: `exec "$@" 2>'${pipe.path}'`, stderr: "ignore" });
+    // A banner alone never fills a pipe in life: it is read until the greeting.
+    const stopDraining = drainOn(pipe);
+    const talk = await trial.open({ script: `exec "$@" 2>'${pipe.path}'`, stderr: "ignore" }).finally(
+      stopDraining,
+    );
     pipe.drain();
     pipe.fill();
-    const at = await stimulate(talk, trial);
+    let at: string | undefined;
+    try {
+      at = await stimulate(talk, trial);
+    } catch (error) {
+      // Whoever ends at a bad line does so with an empty stderr, too: FRAME-06 says it.
+      if (!(error instanceof Ended)) throw error;
+      return unknown(`with a full stderr ${error.message}`, error.evidence);
+    }
     const came = pipe.drain() - pipe.filledBytes;
     if (at === undefined) {
       await pauseFor(50); // What has waited is written now.
