@@ -2,7 +2,7 @@
 
 import { LAST_WRITE_MS, type StderrDevice, StderrQueue } from "../stderr_queue.ts";
 import { globalEvents } from "./errors.ts";
-import { Deno } from "./namespace.ts";
+import { Deno, type DenoStdout } from "./namespace.ts";
 
 interface WorkerGlobal {
   readonly Worker: new (script: string, options: { type: "module" }) => { postMessage(data: unknown): void };
@@ -46,14 +46,15 @@ function openQueue(): StderrQueue {
 function openDevice(): StderrDevice {
   // A terminal is read, and a person expects what is printed at once.
   const isTerminal = Deno.stderr.isTerminal();
+  // Past the guard, which is set on the object and leads here.
+  const { write, writeSync } = Object.getPrototypeOf(Deno.stderr) as DenoStdout;
+  const writeAll = async (bytes: Uint8Array): Promise<void> => {
+    for (let rest = bytes; rest.length > 0;) rest = rest.subarray(await write.call(Deno.stderr, rest));
+  };
   return {
-    write: (bytes) => isTerminal ? Deno.stderr.writeSync(bytes) : writeAll(bytes),
+    write: (bytes) => isTerminal ? writeSync.call(Deno.stderr, bytes) : writeAll(bytes),
     writeLast: writeByWorker,
   };
-}
-
-async function writeAll(bytes: Uint8Array): Promise<void> {
-  for (let rest = bytes; rest.length > 0;) rest = rest.subarray(await Deno.stderr.write(rest));
 }
 
 /**

@@ -10,7 +10,8 @@ export const stdoutGuard: Shared = new Shared(divertStdout);
 
 /**
  * Sends to stderr what `console` and `Deno.stdout` are given. `process.stdout` of Deno's Node layer, whether it is
- * loaded yet or not, writes by `Deno.stdout.writeSync`, so it is covered and need not be loaded here.
+ * loaded yet or not, writes by `Deno.stdout.writeSync`, so it is covered and need not be loaded here. What `Deno.stderr` is
+ * given goes the same way, so that it stays in order.
  */
 function divertStdout(): () => void {
   const { stdout } = Deno;
@@ -23,6 +24,8 @@ function divertStdout(): () => void {
     divert(stdout, "write", (bytes) => new Promise((resolve) => resolve(toStderr(bytes)))),
     divert(stdout, "writeSync", toStderr),
     divert(stdout, "close", () => {}),
+    divert(Deno.stderr, "write", (bytes) => new Promise((resolve) => resolve(toStderr(bytes)))),
+    divert(Deno.stderr, "writeSync", toStderr),
   ];
   let writable: WritableStream<Uint8Array> | undefined;
   const open = () => writable ??= new WritableStream<Uint8Array>({ write: (bytes) => void toStderr(bytes) });

@@ -9,11 +9,15 @@ import { nodeProcess } from "./process.ts";
 /** The guard of this process. */
 export const stdoutGuard: Shared = new Shared(divertStdout);
 
-/** Sends to stderr what is written to `process.stdout`. `console` writes there too, and looks `write` up each time. */
+/**
+ * Sends to stderr what is written to `process.stdout`. `console` writes there too, and looks `write` up each time. What is
+ * written to `process.stderr` goes the same way, so that it stays in order, and waits for nobody on Windows either.
+ */
 function divertStdout(): () => void {
-  const { stdout } = nodeProcess();
+  const { stdout, stderr } = nodeProcess();
   const undo = [
     divert(stdout, "write", (...args) => writeLikeStream(args, writeToStderr)),
+    divert(stderr, "write", (...args) => writeLikeStream(args, writeToStderr)),
     divert(stdout, "end", (...args) => {
       const [text] = args;
       const isText = text !== undefined && text !== null && typeof text !== "function";

@@ -4,8 +4,8 @@ export const ROWS: readonly Mutation[] = [
   {
     id: "XC1-1",
     file: "internal/runtime/deno/stderr.ts",
-    find: "isTerminal ? Deno.stderr.writeSync(bytes) : writeAll(bytes)",
-    replace: "Deno.stderr.writeSync(bytes)",
+    find: "isTerminal ? writeSync.call(Deno.stderr, bytes) : writeAll(bytes)",
+    replace: "writeSync.call(Deno.stderr, bytes)",
     tests: ["server_stderr_test.ts"],
     breaks: "a server on Deno whose stderr nobody reads stops for good",
   },
