@@ -125,6 +125,8 @@ export function isRunning(pid: number): boolean {
 
 /** The state of a process as the system shows it, such as `S` or `Z`; undefined where it shows none. */
 export function stateOfProcess(pid: number): string | undefined {
+  // Wine shows the files of Linux, in which the ids mean others.
+  if (process.platform === "win32") return undefined;
   try {
     return readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").pop()?.[0];
   } catch {

@@ -15,7 +15,10 @@ import {
 
 const LIFE = "tests/fixtures/server_life";
 const POSIX = { ...SLOW, skip: process.platform === "win32" ? "needs a POSIX shell" : false } as const;
-const MEASURED = { ...SLOW, skip: existsSync("/proc/self/stat") ? false : "there is no /proc" } as const;
+const MEASURED = {
+  ...SLOW,
+  skip: process.platform === "linux" && existsSync("/proc/self/stat") ? false : "there is no /proc",
+} as const;
 
 /**
  * A host that passes its input on to the server, and when it is killed dies without a word. `$HELPER` is what else holds

@@ -7,7 +7,7 @@ import type { ExitStatus } from "../runtime.ts";
 import { createLog, outcomeOf } from "./_client_peer.ts";
 import { isRunning, Script, type Step, timeOf, untilGone } from "./_scripted_server.ts";
 import { showUnhandledRejections, waitUntil } from "./helpers.ts";
-import { SLOW } from "./runtime_adapter/harness.ts";
+import { KILLED, SLOW, WINDOWS } from "./runtime_adapter/harness.ts";
 
 const CALL = { name: "silent" };
 const SERVE = { serve: "modern", until: "tools/call" } as const;
@@ -15,8 +15,13 @@ const SERVE = { serve: "modern", until: "tools/call" } as const;
 /** Ways a server goes in the middle of a call, and what is told of it. */
 const DEATHS: ReadonlyArray<[what: string, steps: Step[], reason: string, exit: ExitStatus | null]> = [
   ["exits with a code (B54)", [SERVE, { stderr: "no\n" }, { exit: 78 }], "exited", { code: 78 }],
-  ["is killed (B54)", [SERVE, { stderr: "no\n" }, { kill: "SIGKILL" }], "exited", { signal: "SIGKILL" }],
-  ["is terminated", [SERVE, { stderr: "no\n" }, { kill: "SIGTERM" }], "exited", { signal: "SIGTERM" }],
+  ["is killed (B54)", [SERVE, { stderr: "no\n" }, { kill: "SIGKILL" }], "exited", KILLED],
+  [
+    "is terminated",
+    [SERVE, { stderr: "no\n" }, { kill: "SIGTERM" }],
+    "exited",
+    WINDOWS ? { code: 1 } : { signal: "SIGTERM" },
+  ],
   [
     "exits while a helper in its group holds its stdout (F4)",
     [SERVE, { stderr: "no\n" }, { helper: "in", holds: "stdout" }, { exit: 1 }],

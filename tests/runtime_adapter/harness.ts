@@ -4,13 +4,42 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import type { TestContext } from "node:test";
 import { detectRuntime, type RuntimeName, runtimeName } from "../../internal/runtime/detect.ts";
-import type { ChildHandle, RuntimeAdapter, SpawnCommand } from "../../runtime.ts";
+import type { ChildHandle, ExitStatus, RuntimeAdapter, SpawnCommand } from "../../runtime.ts";
 
 export const name: RuntimeName = runtimeName();
 export const runtime: RuntimeAdapter = await detectRuntime();
 
 /** For tests that start processes: Bun's own limit is 5 s, and the machine may be slow. */
 export const SLOW = { timeout: 60_000 } as const;
+
+export const WINDOWS: boolean = process.platform === "win32";
+
+/** For tests of what there is on POSIX only, with the reason. */
+function onPosix(reason: string): { readonly timeout: number; readonly skip: string | false } {
+  return { ...SLOW, skip: WINDOWS ? reason : false };
+}
+export const POSIX_SHELL: ReturnType<typeof onPosix> = onPosix("Windows has no POSIX shell");
+export const POSIX_SIGNALS: ReturnType<typeof onPosix> = onPosix(
+  "Windows has no signal that a process could hear",
+);
+export const POSIX_FILES: ReturnType<typeof onPosix> = onPosix(
+  "Windows has no execute permission and no first line that names an interpreter",
+);
+export const POSIX_SEARCH: ReturnType<typeof onPosix> = onPosix(
+  "on Windows planLaunch() finds the program, and its tests show it",
+);
+/** A job of libuv, or the console that Wine gives it, takes along what a process has started. */
+export const POSIX_ORPHANS: ReturnType<typeof onPosix> = onPosix(
+  "on Windows it depends on the server's runtime whether what it has started outlives it",
+);
+
+/** How a process ended that was ended by force. */
+export const KILLED: ExitStatus = WINDOWS ? { code: 1 } : { signal: "SIGKILL" };
+
+/** A command that ends at once; a shell starts in no time. */
+export function exiting(code: number): string[] {
+  return WINDOWS ? program("exits_with.mjs", [String(code)]) : ["sh", "-c", `exit ${code}`];
+}
 
 /** Compiled tests run from `build/`, where programs end in `.js`; plain fixtures are not compiled. */
 const BUILT = import.meta.url.endsWith(".js");

@@ -9,7 +9,18 @@ import process from "node:process";
 import { test } from "node:test";
 import { detectRuntime } from "../../internal/runtime/detect.ts";
 import type { ExitStatus, Signal } from "../../runtime.ts";
-import { ENV, name, program, readUntil, runtime, SLOW, start, startCommand, textOf } from "./harness.ts";
+import {
+  ENV,
+  name,
+  POSIX_SIGNALS,
+  program,
+  readUntil,
+  runtime,
+  SLOW,
+  start,
+  startCommand,
+  textOf,
+} from "./harness.ts";
 
 const PIPED = { stderr: "pipe" } as const;
 const STUBBORN = JSON.stringify(program("ignores_sigterm.mjs"));
@@ -110,7 +121,7 @@ if (name !== "deno") {
 for (const { kind, signal, exit, stderr } of ENDS) {
   test(
     `onProcessEnd() calls back when this process ends ${kind} ${signal ?? ""}`.trimEnd(),
-    SLOW,
+    signal === undefined ? SLOW : POSIX_SIGNALS,
     async (t) => {
       const host = await start(t, "host_ends.ts", [kind, STUBBORN], PIPED);
       await readUntil(host.stdout, "up");
@@ -127,7 +138,7 @@ for (const { kind, signal, exit, stderr } of ENDS) {
   );
 }
 
-test("RuntimeAdapter works beside another copy of itself", SLOW, async (t) => {
+test("RuntimeAdapter works beside another copy of itself", POSIX_SIGNALS, async (t) => {
   const host = await start(t, "host_has_two.ts", [], PIPED);
   assert.equal(await readUntil(host.stdout, "\n"), "frame\n");
   assert.equal(await readUntil(host.stderr, "\n"), "no frame\n");
@@ -151,16 +162,20 @@ test("onUncaughtError() keeps the process from ending until it is undone", SLOW,
   assert.ok(status?.code !== undefined && status.code !== 0, JSON.stringify(status));
 });
 
-test("onSignal() calls back until it is undone, and then the signal ends the process", SLOW, async (t) => {
-  const host = await start(t, "host_listens.ts", [], PIPED);
-  assert.equal(await readUntil(host.stderr, "\n"), "up\n");
-  for (const signal of ["SIGTERM", "SIGHUP"] as const) {
-    host.signal(signal, "child");
-    assert.equal(await readUntil(host.stderr, "\n"), `${signal}\n`);
-  }
-  host.signal("SIGTERM", "child");
-  assert.deepEqual(await host.exited, { signal: "SIGTERM" });
-});
+test(
+  "onSignal() calls back until it is undone, and then the signal ends the process",
+  POSIX_SIGNALS,
+  async (t) => {
+    const host = await start(t, "host_listens.ts", [], PIPED);
+    assert.equal(await readUntil(host.stderr, "\n"), "up\n");
+    for (const signal of ["SIGTERM", "SIGHUP"] as const) {
+      host.signal(signal, "child");
+      assert.equal(await readUntil(host.stderr, "\n"), `${signal}\n`);
+    }
+    host.signal("SIGTERM", "child");
+    assert.deepEqual(await host.exited, { signal: "SIGTERM" });
+  },
+);
 
 test("RuntimeAdapter keeps no process alive by guards, listeners and unread stdio", SLOW, async (t) => {
   const host = await start(t, "host_listens_only.ts", [], PIPED);

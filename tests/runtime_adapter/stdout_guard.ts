@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import process from "node:process";
-import { name, program, readUntil, send, SLOW, start, startCommand, textOf } from "./harness.ts";
+import { name, POSIX_SHELL, program, readUntil, send, SLOW, start, startCommand, textOf } from "./harness.ts";
 
 test("guardStdout() sends to stderr what the console prints to stdout, in the same form", SLOW, async (t) => {
   const plain = await run(t, "guard_console.ts", ["plain"]);
@@ -55,7 +55,7 @@ const FRAMES = "frame 1\nframe 2\nframe 3\nframe read for the server\n";
 for (const way of ["the pipes of this runtime", "true pipes"]) {
   test(
     `openStdio({ exclusive: true }) keeps native code and children off the channel, with ${way} (V14, B40)`,
-    SLOW,
+    POSIX_SHELL,
     async (t) => {
       const { stdout, stderr } = await runWire(t, way, "ignore");
       const covered = isCovered(way);
@@ -97,7 +97,7 @@ test(
 
 test(
   "openStdio({ exclusive: true }) lets the client see the end of the channel though a child lives on (V14)",
-  { ...SLOW, skip: name === "deno" ? "Deno cannot take the channel away: see the README" : false },
+  { ...POSIX_SHELL, ...name === "deno" ? { skip: "Deno cannot take the channel away: see the README" } : {} },
   async (t) => {
     const script = `"$@" | cat; echo "the end"`;
     const own = program("own_wire.ts", ["ignore", "holder"]);
