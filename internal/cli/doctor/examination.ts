@@ -66,7 +66,7 @@ export class Examination {
     this.#table = table;
     this.#onOutcome = onOutcome ?? (() => {});
     this.#interrupted = interrupted;
-    this.#starter = new Starter(options, this.#facts);
+    this.#starter = new Starter(options, this.#facts, interrupted);
   }
 
   /**

@@ -23,11 +23,17 @@ export class Starter {
   /** Every conversation of the run. */
   readonly talks: Conversation[] = [];
   readonly #manners: Manners;
+  readonly #interrupted: AbortSignal | undefined;
   #starting: Promise<unknown> = Promise.resolve();
 
-  constructor(options: DoctorOptions, facts: Facts) {
+  /** `interrupted` ends what runs, and nothing is started from then on. */
+  constructor(options: DoctorOptions, facts: Facts, interrupted?: AbortSignal) {
     this.options = options;
     this.facts = facts;
+    this.#interrupted = interrupted;
+    interrupted?.addEventListener("abort", () => {
+      for (const talk of this.talks) void talk.close({ graceMs: 0 });
+    }, { once: true });
     const bound = (): number => this.bound(ANSWER_MS);
     // Both are learnt while conversations run.
     this.#manners = {
@@ -62,6 +68,7 @@ export class Starter {
   }
 
   async #startNow(check: string, { script, env, cwd, stderr }: StartOptions): Promise<Conversation> {
+    this.#interrupted?.throwIfAborted();
     if (this.starts >= this.options.maxStarts) throw new NoStartsLeft();
     const { launch, runtime } = this.options;
     const wrapped = script === undefined ? launch : {

@@ -17,6 +17,9 @@ const UNREAD_BYTES = 16_000_000;
 const MOST_UNREAD = 20_000;
 const MOST_GROWTH_BYTES = 48_000_000;
 const STILL_MS = 2_000;
+const MOST_STILL_MS = 30_000;
+/** So much work within that time is more than an idle server does. */
+const WORKING_CPU_MS = 50;
 const BURST = 2_000;
 const MOST_BURST_BYTES = 40_000_000;
 const ONE_BY_ONE = 1_000;
@@ -238,16 +241,29 @@ async function writeUntilStill(
   trial: Trial,
 ): Promise<{ taken: boolean; asked: number }> {
   const batch = 50;
-  for (let sent = 0; sent < count; sent += batch) {
+  for (let sent = 0; sent < count && talk.process.lives; sent += batch) {
     let written = Promise.resolve(true);
     for (let each = 0; each < batch; each++) {
       talk.ask(method);
       written = talk.lastWrite;
     }
-    const wasTaken = await settles(written, STILL_MS * trial.options.patience);
-    if (!wasTaken) return { taken: false, asked: sent + batch };
+    if (!await isTaken(written, talk, trial)) return { taken: false, asked: sent + batch };
   }
   return { taken: true, asked: Math.ceil(count / batch) * batch };
+}
+
+/** Whether what was written is taken, sooner or later; a server that is at work has not stopped reading. */
+async function isTaken(written: Promise<unknown>, talk: Conversation, trial: Trial): Promise<boolean> {
+  for (let waited = 0; waited < trial.bound(MOST_STILL_MS); waited += STILL_MS) {
+    const before = cpuOf(talk);
+    if (await settles(written, STILL_MS * trial.options.patience)) return true;
+    if (cpuOf(talk) - before < WORKING_CPU_MS) return false;
+  }
+  return false;
+}
+
+function cpuOf({ process }: Conversation): number {
+  return process.tree()?.reduce((sum, { cpuMs }) => sum + cpuMs, 0) ?? 0;
 }
 
 async function burst(talk: Conversation, trial: Trial): Promise<Finding> {
