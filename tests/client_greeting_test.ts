@@ -68,7 +68,7 @@ for (const [what, live, spawns, phase] of EARLY_ENDS) {
     assert.equal(
       error.message,
       `Cannot use the server TOKEN=… npx -y 'some server': it exited before answering the ${phase}, with code 78; ` +
-        "its stderr ends with: starting | missing API key",
+        "its stderr says: starting | missing API key",
     );
     assert.equal(house.runtime.processes.length, spawns);
     assert.equal(house.clock.pendingTimers, 0);
@@ -124,7 +124,7 @@ test("spawn() tells which phase took too long, how long, and what stderr said (C
     ]);
     assert.equal(
       error.message,
-      `Cannot use the server server: no answer to the ${phase} within 30000 ms; its stderr ends with: warming up`,
+      `Cannot use the server server: no answer to the ${phase} within 30000 ms; its stderr says: warming up`,
     );
     // Nothing of the greeting was cancelled or made again, and the process is gone.
     const asked = phase === "probe"

@@ -98,7 +98,7 @@ test("StdioClientTransport tells how a server ended by itself, once, then onclos
   const [error] = errors;
   assert.ok(error instanceof ConnectionClosedError);
   assert.deepEqual([error.reason, error.exit], ["exited", { code: 78 }]);
-  assert.match(error.message, /the server has exited with code 78; its stderr ends with: .*missing API key/);
+  assert.match(error.message, /the server has exited with code 78; its stderr says: .*missing API key/);
   assert.match(error.stderrTail, /missing API key/);
   assert.match(transport.stderrTail, /missing API key/);
   await assert.rejects(transport.send(notification("notifications/x")), CLOSED);

@@ -196,7 +196,7 @@ test("spawn() tells what a server left behind that exits before it answers (P10,
   assert.equal(error.stderrTail, "starting\nmissing API key\n");
   assert.match(
     error.message,
-    /TOKEN=… .*['"]an argument['"].* with code 78; its stderr ends with: starting \| missing API key$/,
+    /TOKEN=… .*['"]an argument['"].* with code 78; its stderr says: starting \| missing API key$/,
   );
   assert.ok(!JSON.stringify([error.message, error.args]).includes("secret"));
   assert.equal(script.starts, 2); // It may have been the probe.

@@ -1,10 +1,7 @@
 import { type CloseReason, ConnectionClosedError } from "../../errors.ts";
 import type { ExitStatus } from "../../runtime.ts";
+import { tellingLines } from "../telling_lines.ts";
 import type { Link } from "./link.ts";
-
-/** How many lines of stderr a message shows. */
-const SHOWN_LINES = 3;
-const SHOWN_LENGTH = 500;
 
 /** An exit status in words. */
 export function describeExit(exit: ExitStatus | null): string {
@@ -12,11 +9,10 @@ export function describeExit(exit: ExitStatus | null): string {
   return exit.signal === undefined ? `code ${exit.code}` : `signal ${exit.signal}`;
 }
 
-/** The last lines of stderr as the end of a message; empty without any. */
+/** What stderr tells as the end of a message; empty if that is nothing. */
 export function describeStderr(stderrTail: string): string {
-  const lines = stderrTail.trimEnd().split("\n").slice(-SHOWN_LINES).map((line) => line.trim());
-  const text = lines.filter((line) => line !== "").join(" | ");
-  return text === "" ? "" : `; its stderr ends with: ${text.slice(-SHOWN_LENGTH)}`;
+  const lines = tellingLines(stderrTail);
+  return lines.length === 0 ? "" : `; its stderr says: ${lines.join(" | ")}`;
 }
 
 /** How a server went that nobody has ended. */

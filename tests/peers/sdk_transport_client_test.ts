@@ -223,7 +223,7 @@ test("A server that dies in a call fails it, and onerror tells how and why (K2)"
     await assert.rejects(peer.odd(), { message: /Connection closed/ });
     await waitUntil(() => peer.closes === 1);
     const [error] = peer.errors as Array<Error & { exit?: unknown; stderrTail?: unknown }>;
-    assert.match(error!.message, /the server has exited with code 3; its stderr ends with: .*out of paper/);
+    assert.match(error!.message, /the server has exited with code 3; its stderr says: .*out of paper/);
     assert.deepEqual(error!.exit, { code: 3 });
     assert.equal(peer.transport.pid, null);
     await peer.close();

@@ -164,6 +164,7 @@ test(
 test("A script without an extension in PATH is no such command (P10, XE5)", LIVE, async (t) => {
   const folder = folderOf(t);
   writeFileSync(join(folder, "onlysh"), "#!/bin/sh\nexit 0\n");
+  standIn(t, folder); // On the drive of that folder, whose name has the colon at which PATH is not cut.
   const { error } = await outcomeOf(started(t, { command: "onlysh", env: { PATH: folder } }));
   assert.equal(error?.code, "command_not_found");
   assert.match(String(error?.message), /^Cannot start "onlysh": no such command/);
