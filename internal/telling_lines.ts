@@ -15,6 +15,7 @@ const TERMINAL_REGEXP = /\x1b(?:\[[\d;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\
 /** A line that names an error: `TypeError: …`, `error: …`, `Uncaught …`, `panic: …`, `npm ERR! …`. */
 const ERROR_REGEXP =
   /^(?:uncaught\b|(?:[\w$.]*(?:error|exception)|fatal|panic|panicked)\b[^:]{0,60}:|thread '.*' .*panicked at|npm err)/i;
+const NPM_REGEXP = /^npm err/i;
 
 /** What stands around it: places, pieces of the source, carets, versions, advice of a runtime. */
 const NOISE_REGEXPS: readonly RegExp[] = [
@@ -35,7 +36,7 @@ export function tellingLines(stderr: string): string[] {
   const lines = withoutSurroundings(stderr.split("\n").map(asSeen));
   let found = lines.findLastIndex((line) => ERROR_REGEXP.test(line));
   // What npm says takes several lines, of which the first tells most.
-  while (found > 0 && ERROR_REGEXP.test(lines[found - 1]!)) found--;
+  while (found > 0 && NPM_REGEXP.test(lines[found]!) && NPM_REGEXP.test(lines[found - 1]!)) found--;
   const telling = found < 0 ? lines.slice(-MAX_LINES) : lines.slice(found, found + MAX_LINES);
   return telling.map((line) => spellUnseen(line.trim()).slice(0, MAX_LINE_LENGTH));
 }
