@@ -86,6 +86,7 @@ export class Conversation {
   constructor(process: RawProcess, manners: Manners) {
     this.process = process;
     this.#manners = manners;
+    process.onLine = (line) => this.#answerServer(line);
   }
 
   get lines(): readonly RawLine[] {
@@ -269,6 +270,16 @@ export class Conversation {
     };
   }
 
+  /** In the legacy era a server may ask, and would wait; in the modern one nobody may. */
+  #answerServer({ kind, message }: RawLine): void {
+    if (kind !== "request" || this.era?.modern !== false) return;
+    const { id, method } = message!;
+    const outcome = method === "ping"
+      ? { result: {} }
+      : { error: { code: -32601, message: "Method not found" } };
+    this.send({ jsonrpc: "2.0", id, ...outcome });
+  }
+
   get #spoken(): Era {
     if (this.era === undefined) throw new TypeError("Cannot ask: the conversation was not opened");
     return this.era;
@@ -301,7 +312,9 @@ export class Conversation {
       return;
     }
     for (const each of Array.isArray(message) ? message : [message]) {
-      if (isObject(each) && "id" in each) this.#bookRequest(each, line);
+      if (isObject(each) && "id" in each && !("result" in each) && !("error" in each)) {
+        this.#bookRequest(each, line);
+      }
     }
   }
 

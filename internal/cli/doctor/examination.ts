@@ -3,7 +3,7 @@
 import type { Check, CheckBase, OwnCheck, SharedCheck, WatchCheck } from "./check.ts";
 import { type Conversation, Ended, EraChanged } from "./conversation.ts";
 import { type Era, LEGACY_VERSIONS, MODERN } from "./era.ts";
-import { type EraFacts, type Facts, factsOf, listMethod, newFacts } from "./facts.ts";
+import { type EraFacts, type Facts, factsOf, listMethod, newFacts, startMs } from "./facts.ts";
 import { type FirstWords, isDual, sayFirst } from "./first_words.ts";
 import { fetchLists } from "./fetch_lists.ts";
 import type { DoctorOptions } from "./options.ts";
@@ -36,6 +36,8 @@ export interface Examined {
 /** What is told while it runs, and what ends it. */
 export interface ExaminationHooks {
   readonly onOutcome?: (outcome: Outcome) => void;
+  /** Told once it is known how long a start takes, and how many are to come. */
+  readonly onPlan?: (plan: { readonly startMs: number; readonly starts: number }) => void;
   /** Ends the run: its processes are ended, and the rest is left out. */
   readonly interrupted?: AbortSignal;
 }
@@ -53,6 +55,7 @@ export class Examination {
   /** What several checks look at, when they are asked and when they are asked again. */
   readonly #rounds: readonly [Round, Round] = [new Map(), new Map()];
   readonly #onOutcome: (outcome: Outcome) => void;
+  readonly #onPlan: NonNullable<ExaminationHooks["onPlan"]>;
   readonly #interrupted: AbortSignal | undefined;
   #done = 0;
   #planned = 1;
@@ -60,11 +63,12 @@ export class Examination {
   constructor(
     options: DoctorOptions,
     table: readonly Check[],
-    { onOutcome, interrupted }: ExaminationHooks = {},
+    { onOutcome, onPlan, interrupted }: ExaminationHooks = {},
   ) {
     this.#options = options;
     this.#table = table;
     this.#onOutcome = onOutcome ?? (() => {});
+    this.#onPlan = onPlan ?? (() => {});
     this.#interrupted = interrupted;
     this.#starter = new Starter(options, this.#facts, interrupted);
   }
@@ -94,6 +98,7 @@ export class Examination {
       this.#sayUnusable(words);
     } else {
       this.#planned = this.#plan().length;
+      this.#onPlan({ startMs: startMs(this.#facts), starts: 2 * eras.length + this.#ownChecks().length });
       for (const { era } of eras) {
         await this.#runShared(
           era,

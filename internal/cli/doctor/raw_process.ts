@@ -36,6 +36,8 @@ export class RawProcess {
   readonly number: number;
   readonly lines: RawLine[] = [];
   readonly stderr: StderrRecord;
+  /** Called for each line. */
+  onLine: (line: RawLine) => void = () => {};
   /** The checks that have used it, in order. */
   readonly checks: string[] = [];
   /** Whether messages are kept once they were judged; not for floods. */
@@ -258,7 +260,9 @@ export class RawProcess {
         sentBefore: this.sentLines,
         check: this.checks.at(-1) ?? "",
       };
-      this.lines.push(judgeLine(bytes, place, this.keepsMessages));
+      const line = judgeLine(bytes, place, this.keepsMessages);
+      this.lines.push(line);
+      this.onLine(line);
     }
     this.#changed();
   }

@@ -12,10 +12,13 @@ import { readDoctorOptions, readStrictness } from "./read_options.ts";
 import { outcomeJson, reportJson } from "./report_json.ts";
 import { reportJUnit } from "./report_junit.ts";
 import { reportText } from "./report_text.ts";
+import { showMs } from "./shown.ts";
 import { isOk } from "./summary.ts";
 import { CATALOGUE, TABLE } from "./table.ts";
 
 const PROGRAM = "npx @mcp/stdio";
+/** From such a start on it is said how long all takes. */
+const LONG_START_MS = 1_000;
 
 /** Runs it. */
 export async function runDoctor(invocation: Invocation, io: CliIo): Promise<ExitCode> {
@@ -34,6 +37,13 @@ export async function runDoctor(invocation: Invocation, io: CliIo): Promise<Exit
   };
   const examined = await new Examination(settings, TABLE, {
     onOutcome: isLines ? (outcome: Outcome) => screen.result(JSON.stringify(outcomeJson(outcome))) : () => {},
+    onPlan: ({ startMs, starts }) => {
+      if (startMs < LONG_START_MS) return;
+      const seconds = Math.round(starts * startMs / 1_000 + 15);
+      screen.note(
+        `the server takes ${showMs(startMs)} to start: this takes about ${seconds} s; --quick takes less`,
+      );
+    },
     interrupted: io.interrupted,
   }).run();
   screen.status("");

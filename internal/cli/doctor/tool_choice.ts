@@ -46,6 +46,17 @@ export function chooseTool(trial: Trial): ChosenTool | string {
   return { tool: chosen.tool, name: String(chosen.tool["name"]), args: chosen.args, why };
 }
 
+const SLOW_LOOK = /sleep|wait|delay|slow|long.?running/i;
+
+/** What is said where a slow tool is needed; one that looks like it is proposed and not called. */
+export function needsSlow({ facts, era }: Trial): string {
+  const tools = listsOf(facts, era)?.tools.items ?? [];
+  const look = tools.find(({ name }) => SLOW_LOOK.test(String(name))) ??
+    tools.find(({ description }) => SLOW_LOOK.test(String(description)));
+  const proposal = look === undefined ? "" : `; ${String(look["name"])} looks like one`;
+  return `needs a slow tool: --slow NAME --slow-args JSON${proposal}`;
+}
+
 /** Remembers that a tool was called, for the report. */
 export function noteCall(trial: Trial, { name, why, args }: Pick<ChosenTool, "name" | "why" | "args">): void {
   trial.facts.called.set(name, { name, why, arguments: args });

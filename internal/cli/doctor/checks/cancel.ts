@@ -6,11 +6,10 @@ import { fenceMethod, initializeParams } from "../era.ts";
 import { realMethod } from "./eras.ts";
 import { at, type RawLine } from "../raw_line.ts";
 import { showMs } from "../shown.ts";
-import { noteCall } from "../tool_choice.ts";
+import { needsSlow, noteCall } from "../tool_choice.ts";
 import { fail, type Finding, note, pass, skip, unknown, warn } from "../verdict.ts";
 
 const BEHAVIOR = { page: "basic/patterns/cancellation", heading: "Behavior Requirements" } as const;
-const NEEDS_SLOW = "needs a slow tool: --slow NAME --slow-args JSON";
 const REFERENCE_MS = 30_000;
 const BUSY_CPU_MS = 500;
 
@@ -152,7 +151,7 @@ export const CANCEL: readonly Check[] = group("cancel", [
       "a slow call (--slow) with a progress token, a request, its cancellation, a request; until the same call in another process is done",
     mend: "look at signal.aborted before each write; do not make an error answer of the cancellation",
     async run(trial): Promise<Finding> {
-      if (trial.options.slow === undefined) return skip(NEEDS_SLOW);
+      if (trial.options.slow === undefined) return skip(needsSlow(trial));
       const { talk, call, isOvertaken, answeredEarly, late, referenceMs, waitedMs } = await cancelCall(trial);
       const shown = talk.evidence({ sent: call, line: late, waitedMs: Math.round(waitedMs) });
       if (late !== undefined) {
@@ -183,7 +182,7 @@ export const CANCEL: readonly Check[] = group("cancel", [
     sends: "the same call",
     mend: "hand the signal on to what does the work",
     async run(trial) {
-      if (trial.options.slow === undefined) return skip(NEEDS_SLOW);
+      if (trial.options.slow === undefined) return skip(needsSlow(trial));
       const { cpuMs, waitedMs } = await cancelCall(trial);
       if (cpuMs === undefined) return skip("only on Linux");
       return cpuMs >= BUSY_CPU_MS
@@ -230,7 +229,7 @@ export const OVERTAKING: Row = {
   sends: "a slow call (--slow), and a request behind it",
   mend: "do not await the handler in the read loop; Python: no blocking code in async def",
   async run(trial) {
-    if (trial.options.slow === undefined) return skip(NEEDS_SLOW);
+    if (trial.options.slow === undefined) return skip(needsSlow(trial));
     const { isOvertaken } = await cancelCall(trial);
     return isOvertaken ? pass("it overtakes the call") : note("it is answered after the call");
   },

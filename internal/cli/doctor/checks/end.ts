@@ -6,14 +6,13 @@ import { startMs } from "../facts.ts";
 import { pauseFor } from "../raw_process.ts";
 import type { Signal } from "../../../../runtime.ts";
 import { listed, show, showMs } from "../shown.ts";
-import { noteCall } from "../tool_choice.ts";
+import { needsSlow, noteCall } from "../tool_choice.ts";
 import { type Evidence, type Finding, note, pass, skip, warn, worstOf } from "../verdict.ts";
 import { requestText } from "./frames.ts";
 
 const SHUTDOWN = { page: "basic/transports/stdio", heading: "Shutdown" } as const;
 const LEGACY_SHUTDOWN = { page: "basic/lifecycle", heading: "Shutdown" } as const;
 const ADVICE = { page: "advice" } as const;
-const NEEDS_SLOW = "needs a slow tool: --slow NAME --slow-args JSON";
 const SOON_MS = 2_000;
 const LONG_MS = 10_000;
 const MANY = 20;
@@ -202,7 +201,7 @@ export const END: readonly Check[] = group("end", [
     mend: "end calls by their signal when the input ends",
     async run(trial) {
       const { slow } = trial.options;
-      if (slow === undefined) return skip(NEEDS_SLOW);
+      if (slow === undefined) return skip(needsSlow(trial));
       noteCall(trial, { ...slow, why: "named by --slow" });
       const talk = await trial.open();
       const call = talk.ask("tools/call", { name: slow.name, arguments: slow.args });
@@ -280,7 +279,7 @@ export const END: readonly Check[] = group("end", [
     mend: "read on while calls wait, so that the end is seen",
     async run(trial) {
       const { slow } = trial.options;
-      if (slow === undefined) return skip(NEEDS_SLOW);
+      if (slow === undefined) return skip(needsSlow(trial));
       const talk = await trial.open();
       for (let count = 0; count < DEEP_CALLS; count++) {
         talk.ask("tools/call", { name: slow.name, arguments: slow.args });

@@ -6,6 +6,7 @@ import { CLIENT_CAPABILITIES, type Era, fenceMethod } from "../era.ts";
 import { startMs } from "../facts.ts";
 import { listed, show, showMs } from "../shown.ts";
 import { fail, type Finding, note, pass, skip, warn, worstOf } from "../verdict.ts";
+import { needsSlow } from "../tool_choice.ts";
 import { requestText } from "./frames.ts";
 
 const REQUESTS = { page: "basic/index", heading: "Requests" } as const;
@@ -267,7 +268,7 @@ export const REQUESTS_TABLE: readonly Check[] = group("requests", [
     mend: "the client is wrong; refuse the second with -32600",
     async run(trial) {
       const { slow } = trial.options;
-      if (slow === undefined) return skip("needs a slow tool: --slow NAME --slow-args JSON");
+      if (slow === undefined) return skip(needsSlow(trial));
       const talk = await trial.open();
       const call = talk.ask("tools/call", { name: slow.name, arguments: slow.args }, { id: "twice" });
       talk.looseIds.add('"twice"');
