@@ -44,18 +44,16 @@ import {
 import type { Connection } from "./connection.ts";
 import { offAbort, onAbort } from "./internal/abort.ts";
 import type { CallSettings } from "./internal/client/call.ts";
+import { stateListener, stateOf } from "./internal/client/client_state.ts";
 import { ClientCore } from "./internal/client/core.ts";
-import type { Link } from "./internal/client/link.ts";
+import type { Graces, Link } from "./internal/client/link.ts";
 import type { ClientSettings } from "./internal/client/settings.ts";
 import { StreamLink } from "./internal/client/stream_link.ts";
-import type { Life } from "./internal/client/supervisor.ts";
-import { callGuarded } from "./internal/guard.ts";
 import { formatCommandLine } from "./internal/command_line.ts";
 import { startServer } from "./internal/process/start_server.ts";
 import { withoutUndefined } from "./internal/options.ts";
 import { detectRuntime } from "./internal/runtime/detect.ts";
 import { StreamConnection } from "./internal/stream_connection.ts";
-import type { Logger } from "./logger.ts";
 import {
   type Era,
   type Implementation,
@@ -67,6 +65,7 @@ import {
 } from "./messages.ts";
 import type { CoreMethods } from "./methods.ts";
 import type { ByteStreams, ExitStatus } from "./runtime.ts";
+import { ServerProcess, takeProcess } from "./server_process.ts";
 
 export type {
   ClientLimits,
@@ -82,6 +81,7 @@ export type {
   RequestOptions,
   SpawnOptions,
 } from "./client_options.ts";
+export { ServerProcess, spawnServer, type SpawnServerOptions } from "./server_process.ts";
 
 /**
  * A client of one MCP server.
@@ -109,14 +109,21 @@ export class Client {
   }
 
   /**
-   * Connects to a server at the other end of two streams. Resolves when it has answered.
+   * Connects to a server: at the other end of two streams or a connection, or in a process of {@linkcode spawnServer}, which then
+   * ends with the client. Resolves when it has answered.
    *
    * @throws {NegotiationError} As a rejection, if it cannot be used.
-   * @throws {RangeError} If a limit or a duration cannot be used.
+   * @throws {ProcessError} As a rejection, if its process exits before it has answered.
+   * @throws {TypeError} As a rejection, if another client has the process.
+   * @throws {RangeError} As a rejection, if a limit or a duration cannot be used.
    */
-  static async connect(server: ByteStreams | Connection, options: ClientOptions = {}): Promise<Client> {
-    const settings = resolveSettings(options);
-    const link = toStreamLink(server, settings);
+  static async connect(
+    server: ByteStreams | Connection | ServerProcess,
+    options: ClientOptions = {},
+  ): Promise<Client> {
+    const { command, link: taken } = server instanceof ServerProcess ? takeProcess(server) : {};
+    const settings = resolveSettings(options, command, false);
+    const link = taken ?? toStreamLink(server as ByteStreams | Connection, settings);
     return await Client.#start(settings, () => Promise.resolve(link), options);
   }
 
@@ -148,7 +155,7 @@ export class Client {
     const start = resolveLaunch(options, runtime);
     const { command, args, cwd, env } = start.launch;
     const line = formatCommandLine({ command, args, cwd, env }, { os: runtime.os, maxLength: 1_000 });
-    const settings = resolveSettings(options, { command, args, cwd, line });
+    const settings = resolveSettings(options, { command, args, cwd, line }, true);
     const { logger, clock, connection } = settings;
     return await Client.#start(settings, () => startServer({ ...start, logger, clock, connection }), options);
   }
@@ -269,9 +276,24 @@ export class Client {
     );
   }
 
+  /**
+   * Ends the server in order and starts another, also one that hangs. What is under way goes again if it can be made twice, or fails as
+   * with a crash. Resolves when the new server is ready. Needs a client of {@linkcode spawn}.
+   *
+   * @throws {ConnectionClosedError} As a rejection, if no server can be had any more, or the client is closed.
+   * @throws {TypeError} As a rejection, if this client has not started the server.
+   */
+  restart(options: CloseOptions = {}): Promise<void> {
+    return this.#core.restart(this.#gracesOf(options));
+  }
+
   /** Ends the server and what it started at once. */
   kill(): Promise<CloseReport> {
     return this.#core.kill();
+  }
+
+  #gracesOf(options: CloseOptions): Graces {
+    return resolveGraces({ ...this.#settings.graces, ...withoutUndefined(options) });
   }
 
   /** The same as {@linkcode Client.close}. */
@@ -322,32 +344,4 @@ function checkMessage(method: unknown, params: unknown): void {
   }
   if (params === undefined || isJSONObject(params)) return;
   throw new TypeError(`Cannot send "${method}": its params must be an object`);
-}
-
-function stateListener(
-  onStateChange: ((state: ClientState) => void) | undefined,
-  logger: Logger,
-): (life: Life, restartCount: number) => void {
-  let last: ClientState = "connecting";
-  return (life, restartCount) => {
-    const state = stateOf(life, restartCount);
-    if (state === last) return;
-    last = state;
-    callGuarded(
-      () => onStateChange?.(state),
-      (error) => logger.error("[mcp_stdio] onStateChange has failed", { error }),
-    );
-  };
-}
-
-function stateOf(life: Life, restartCount: number): ClientState {
-  switch (life.phase) {
-    case "starting":
-      return restartCount === 0 ? "connecting" : "restarting";
-    case "ending":
-    case "waiting":
-      return "restarting";
-    default:
-      return life.phase;
-  }
 }

@@ -169,6 +169,14 @@ export interface ClientOptions {
    * @default {10_000}
    */
   listenTimeoutMs?: number | undefined;
+  /**
+   * How long a server that is ready may be silent before it is asked for a sign of life, and how long it then has to answer, in
+   * milliseconds. One that does not is ended and, if this client has started it, started again as after a crash. While the client
+   * waits to ask, it keeps this process alive.
+   *
+   * @default {Infinity}
+   */
+  healthCheckMs?: number | undefined;
   /** What the client is bound by. */
   limits?: ClientLimits | undefined;
   /**

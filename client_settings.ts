@@ -28,13 +28,14 @@ import type { ClientCapabilities } from "./messages.ts";
 import type { RuntimeAdapter } from "./runtime.ts";
 
 /**
- * What a client goes by; `command` is what it starts, if it starts anything.
+ * What a client goes by; `command` is what was started, if anything was, and `canRelaunch` whether that can be done again.
  *
  * @throws {RangeError} If a limit or a duration cannot be used.
  */
 export function resolveSettings(
   options: ClientOptions & Pick<SpawnOptions, "maxRestarts" | keyof CloseOptions>,
-  command?: StartedCommand,
+  command: StartedCommand | undefined,
+  canRelaunch: boolean,
 ): ClientSettings & Surroundings {
   const {
     info = { name: "@mcp/stdio", version: VERSION },
@@ -46,6 +47,7 @@ export function resolveSettings(
     timeoutMs = 60_000,
     maxTimeoutMs = 600_000,
     listenTimeoutMs = 10_000,
+    healthCheckMs = Infinity,
     maxRestarts = 3,
     inlineNotifications = false,
     logLevel,
@@ -53,7 +55,14 @@ export function resolveSettings(
     onStrayOutput,
   } = options;
   const { maxQueuedNotifications = 1_024 } = options.limits ?? {};
-  const durations = { connectTimeoutMs, probeTimeoutMs, timeoutMs, maxTimeoutMs, listenTimeoutMs };
+  const durations = {
+    connectTimeoutMs,
+    probeTimeoutMs,
+    timeoutMs,
+    maxTimeoutMs,
+    listenTimeoutMs,
+    healthCheckMs,
+  };
   for (const [name, value] of Object.entries(durations)) checkDuration(name, value);
   checkPositiveInteger("maxQueuedNotifications", maxQueuedNotifications);
   if (!Number.isSafeInteger(maxRestarts) || maxRestarts < 0) {
@@ -66,7 +75,7 @@ export function resolveSettings(
     capabilities,
     era,
     ...durations,
-    maxRestarts: command === undefined ? 0 : maxRestarts,
+    maxRestarts: canRelaunch ? maxRestarts : 0,
     maxQueuedNotifications,
     graces: resolveGraces(options),
     logLevel,
@@ -75,7 +84,7 @@ export function resolveSettings(
     onStrayOutput,
     inputHandlers,
     ...resolveSurroundings(options, () => command && { server: command.line }),
-    canRelaunch: command !== undefined,
+    canRelaunch,
     command,
   };
 }

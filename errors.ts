@@ -85,7 +85,8 @@ export type CloseReason =
   | "eof"
   | "exited"
   | "output_failed"
-  | "input_failed";
+  | "input_failed"
+  | "unresponsive";
 
 /** What a {@linkcode ConnectionClosedError} knows. */
 export interface ConnectionClosedFacts {

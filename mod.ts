@@ -58,8 +58,11 @@ export {
   type Listening,
   type Progress,
   type RequestOptions,
+  ServerProcess,
   spawn,
   type SpawnOptions,
+  spawnServer,
+  type SpawnServerOptions,
 } from "./client.ts";
 export {
   type HostConfig,

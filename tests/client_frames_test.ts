@@ -261,7 +261,7 @@ test("Client tells of text on stdout, at most 1 KiB of it, and stays (C6, B91, S
 });
 
 test("Client fails the request whose answer is glued to stray text at once, and stays (C6, XB5, S2-12)", async () => {
-  const { client, peer, log, clock } = await meet();
+  const { client, peer, log } = await meet();
   for (const stray of ["starting…", "building 10%\rbuilding 100%\u001b[2K\r", '{"level":"info"}']) {
     const glued = outcomeOf(client.request("tools/list"));
     const { id } = await peer.take("tools/list");

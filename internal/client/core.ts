@@ -1,9 +1,9 @@
 import type { Inbound } from "../../connection.ts";
 import {
-  type CloseReason,
   type ConnectionClosedError,
   InvalidResponseError,
   ProtocolError,
+  RequestTimeoutError,
 } from "../../errors.ts";
 import {
   type Era,
@@ -20,8 +20,10 @@ import { callGuarded } from "../guard.ts";
 import { flushLogger } from "../safe_logger.ts";
 import { Call, type CallSettings } from "./call.ts";
 import { CallTable, cancellation } from "./call_table.ts";
-import { type Departure, describeDeparture, describeEnd, type Loss, toClosedError } from "./exit_words.ts";
+import { Departures } from "./departures.ts";
+import type { Departure, Loss } from "./exit_words.ts";
 import { Greeter } from "./greeter.ts";
+import { HealthCheck, type HealthPort } from "./health_check.ts";
 import { InputRounds } from "./input_rounds.ts";
 import type { EndReport, Graces, Link } from "./link.ts";
 import { LinkReader, type LinkReaderPort } from "./link_reader.ts";
@@ -41,7 +43,7 @@ import { type Life, Supervisor, type SupervisorPort } from "./supervisor.ts";
  * A client without its public face: the table of calls, the sender, the router, the greeter and the supervisor, put together.
  * It knows links and no processes.
  */
-export class ClientCore implements RouterPort, SenderPort, SupervisorPort, LinkReaderPort {
+export class ClientCore implements RouterPort, SenderPort, SupervisorPort, LinkReaderPort, HealthPort {
   readonly #settings: ClientSettings;
   readonly #openLink: () => Promise<Link>;
   readonly #onLife: (life: Life, restartCount: number) => void;
@@ -54,13 +56,11 @@ export class ClientCore implements RouterPort, SenderPort, SupervisorPort, LinkR
   readonly #rounds: InputRounds;
   readonly #notifications: NotificationQueue | undefined;
   readonly #serverRequests: ServerRequests;
+  readonly #health: HealthCheck;
   readonly #endedLinks = new WeakSet<Link>();
-  /** How the last server went. */
-  #departed: { readonly link: Link; readonly departure: Departure } | undefined;
+  readonly #departures = new Departures();
   /** Whether a message has come from the server in use. */
   #hasSpoken = false;
-  #closedBy: CloseReason | undefined;
-  #overCause: unknown;
 
   constructor(
     settings: ClientSettings,
@@ -80,6 +80,7 @@ export class ClientCore implements RouterPort, SenderPort, SupervisorPort, LinkR
     this.#rounds = new InputRounds(this.#table, questions, this.#sender);
     this.#notifications = onNotification &&
       new NotificationQueue(onNotification, maxQueuedNotifications, logger);
+    this.#health = new HealthCheck(settings.healthCheckMs, clock, this);
     this.#serverRequests = new ServerRequests(this.#table, questions, this.#sender, logger);
     this.#greeter = new Greeter(this.#table, settings, this.#sender, {
       hasEnded: (link) => this.hasEnded(link),
@@ -121,14 +122,28 @@ export class ClientCore implements RouterPort, SenderPort, SupervisorPort, LinkR
   }
 
   close(graces: Graces): Promise<EndReport> {
-    this.#closedBy ??= "local";
+    this.#departures.closedBy("local");
     const closed = this.#supervisor.close(graces);
     this.#letGo();
     return closed;
   }
 
+  /** Ends the server and starts another. */
+  async restart(graces: Graces): Promise<void> {
+    if (!this.#settings.canRelaunch) {
+      throw new TypeError("Cannot restart the server: this client has not started it");
+    }
+    const { life } = this.#supervisor;
+    if (life.phase === "ready") this.#departures.noted({ reason: "local", words: "been restarted" });
+    try {
+      await this.#supervisor.restart(graces);
+    } catch {
+      throw this.closedError({ method: "restart", sent: false });
+    }
+  }
+
   kill(): Promise<EndReport> {
-    this.#closedBy ??= "killed";
+    this.#departures.closedBy("killed");
     const closed = this.#supervisor.kill();
     this.#letGo();
     return closed;
@@ -158,14 +173,13 @@ export class ClientCore implements RouterPort, SenderPort, SupervisorPort, LinkR
   }
 
   get cause(): string {
-    return this.#departed === undefined
-      ? "it could not be had"
-      : describeDeparture(this.#departed.departure, this.#departed.link.exit);
+    return this.#departures.words;
   }
 
   changed(life: Life): void {
     this.#sender.isReady = life.phase === "ready" && !this.#endedLinks.has(life.link);
     if (this.#sender.isReady) this.#welcome();
+    else this.#health.stop();
     this.#onLife(life, this.#supervisor.restartCount);
   }
 
@@ -189,8 +203,8 @@ export class ClientCore implements RouterPort, SenderPort, SupervisorPort, LinkR
   }
 
   over(cause: unknown): void {
-    this.#overCause ??= cause;
-    this.#failAll(this.#closedBy === undefined ? "lost" : "local");
+    this.#departures.over(cause);
+    this.#failAll(this.#departures.isWanted ? "local" : "lost");
     this.#table.clear();
     flushLogger(this.#settings.logger);
   }
@@ -219,7 +233,7 @@ export class ClientCore implements RouterPort, SenderPort, SupervisorPort, LinkR
 
   ended(link: Link, departure: Departure): void {
     if (this.#sender.link !== link) return;
-    this.#departed = { link, departure };
+    this.#departures.noted(departure);
     // While a server is greeted only the greeting is under way: it hears of the end, the rest waits.
     if (this.#supervisor.life.phase === "starting") this.lost(true);
     else this.#supervisor.lost(link);
@@ -269,9 +283,38 @@ export class ClientCore implements RouterPort, SenderPort, SupervisorPort, LinkR
     );
   }
 
+  // What the health check asks for.
+
+  get activity(): number {
+    return this.#sender.link?.bytesRead ?? 0;
+  }
+
+  get isAsking(): boolean {
+    return this.#serverRequests.isAsking;
+  }
+
+  async ask(timeoutMs: number): Promise<boolean> {
+    const method = this.era === "legacy" ? "ping" : "server/discover";
+    try {
+      await this.#sender.requestPlainly(method, {}, timeoutMs);
+      return true;
+    } catch (error) {
+      return !(error instanceof RequestTimeoutError);
+    }
+  }
+
+  hangs(): void {
+    const { life } = this.#supervisor;
+    if (life.phase !== "ready") return;
+    const words = `not answered for ${2 * this.#settings.healthCheckMs} ms`;
+    this.#departures.noted({ reason: "unresponsive", words });
+    this.#supervisor.lost(life.link);
+  }
+
   /** Begins to read from a link and sends to it from now on. */
   #use(link: Link): Link {
     this.#sender.use(link);
+    this.#departures.began(link);
     this.#hasSpoken = false;
     this.#listens.began();
     new LinkReader(link, this, this.#settings.clock).run();
@@ -286,6 +329,7 @@ export class ClientCore implements RouterPort, SenderPort, SupervisorPort, LinkR
     }
     for (const call of this.#table.waiting()) this.#sender.post(call);
     this.#listens.welcomed();
+    this.#health.start();
   }
 
   // Failing.
@@ -295,11 +339,7 @@ export class ClientCore implements RouterPort, SenderPort, SupervisorPort, LinkR
   }
 
   closedError(loss: Loss): ConnectionClosedError {
-    const { link } = this.#sender;
-    const server = link === undefined || this.#departed?.link === link
-      ? this.#departed
-      : { link, departure: describeEnd(link) };
-    return toClosedError(loss, server, this.#closedBy, this.#overCause);
+    return this.#departures.closedError(loss);
   }
 
   #failAll(end: "local" | "lost"): void {

@@ -2,6 +2,7 @@ import type { Inbound } from "../../connection.ts";
 import type { Clock } from "../../runtime.ts";
 import { settlesWithin } from "../clock.ts";
 import { createDeferred } from "../deferred.ts";
+import { textOfThrown } from "../thrown.ts";
 import { type Departure, describeEnd } from "./exit_words.ts";
 import type { Link } from "./link.ts";
 
@@ -55,7 +56,14 @@ export class LinkReader {
     gone.then(() => this.#release?.());
     for (;;) {
       this.#isWaiting = true;
-      const batch = await connection.receive();
+      let batch: readonly Inbound[] | undefined;
+      try {
+        batch = await connection.receive();
+      } catch (error) {
+        // A connection of somebody's own may reject, as one does that somebody else is reading.
+        const words = `an output that cannot be read: ${textOfThrown(error)}`;
+        this.#departure = { reason: "input_failed", words };
+      }
       this.#isWaiting = false;
       if (batch === undefined) break;
       this.#batches++;

@@ -40,6 +40,11 @@ export class ServerRequests {
     this.#logger = logger;
   }
 
+  /** Whether a question of the server stands open. */
+  get isAsking(): boolean {
+    return this.#open.size > 0;
+  }
+
   /** Answers a request, now or later. Gives a promise if the server has to be held: it does not read its answers. */
   answer({ id, method, params = {} }: JSONRPCRequest, idText: string | undefined): Promise<void> | undefined {
     const wireId = idText === undefined ? id : new RawId(idText) as unknown as RequestId;

@@ -24,6 +24,7 @@ export interface ClientSettings {
   readonly connectTimeoutMs: number;
   readonly probeTimeoutMs: number;
   readonly listenTimeoutMs: number;
+  readonly healthCheckMs: number;
   readonly maxRestarts: number;
   readonly maxQueuedNotifications: number;
   readonly graces: Graces;

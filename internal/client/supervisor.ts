@@ -1,6 +1,6 @@
 import type { Logger } from "../../logger.ts";
 import type { Clock, ExitStatus } from "../../runtime.ts";
-import { createDeferred } from "../deferred.ts";
+import { createDeferred, type Deferred } from "../deferred.ts";
 import { backoffMs } from "./backoff.ts";
 import { describeExit } from "./exit_words.ts";
 import type { EndReport, Graces, Link } from "./link.ts";
@@ -66,6 +66,8 @@ export class Supervisor {
   #restartCount = 0;
   #lastExit: ExitStatus | null = null;
   #wake: (() => void) | undefined;
+  /** Settles when a server is ready, or none will be; somebody waits for that. */
+  #settled: Deferred<void> | undefined;
 
   constructor(port: SupervisorPort, settings: SupervisorSettings) {
     this.#port = port;
@@ -128,6 +130,15 @@ export class Supervisor {
     await this.#goOn(link, undefined);
   }
 
+  /** Ends the server and starts another, whatever the record. Resolves when that is ready; rejects when none will be. */
+  restart(graces: Graces): Promise<void> {
+    if (this.isOver) return Promise.reject(new Error("the client was closed"));
+    this.#settled ??= createDeferred();
+    const { promise } = this.#settled;
+    if (this.#life.phase === "ready") this.#goOn(this.#life.link, undefined, graces);
+    return promise;
+  }
+
   /** Makes a server ready anew that is not what it was taken for (rule E4). */
   async renew(link: Link): Promise<void> {
     if (this.#life.phase !== "ready" || this.#life.link !== link) return;
@@ -166,17 +177,20 @@ export class Supervisor {
     this.#finish(report, undefined);
   }
 
-  /** After a server was lost or could not be had: ends what is left of it and starts the next one, if there may be one. */
-  async #goOn(lostLink: Link | undefined, lostCause: unknown): Promise<void> {
-    const { logger, clock, random, maxRestarts, graces } = this.#settings;
+  /**
+   * After a server was lost or could not be had: ends what is left of it and starts the next one, if there may be one. One that is
+   * replaced by request is ended within `askedGraces`, and that does not count.
+   */
+  async #goOn(lostLink: Link | undefined, lostCause: unknown, askedGraces?: Graces): Promise<void> {
+    const { logger, maxRestarts } = this.#settings;
     let report: EndReport = { exit: this.#lastExit, step: "already" };
-    for (let link = lostLink, cause = lostCause;;) {
-      const willRestart = this.#inARow < maxRestarts;
+    for (let link = lostLink, cause = lostCause, asked = askedGraces;; asked = undefined) {
+      const willRestart = asked !== undefined || this.#inARow < maxRestarts;
       if (!willRestart) this.#enter({ phase: "closing", link });
       else if (link !== undefined) this.#enter({ phase: "ending", link });
       if (link !== undefined) {
         this.#port.lost(willRestart);
-        report = await link.end(graces);
+        report = await link.end(asked ?? this.#settings.graces);
         this.#lastExit = report.exit;
       }
       // A start may still be under way that took too long: at no time are there two servers.
@@ -186,13 +200,7 @@ export class Supervisor {
         logger.warn("[mcp_stdio] the server has ended", facts);
         return this.#finish(report, cause);
       }
-      if (this.isOver) return;
-      const waitMs = backoffMs(++this.#inARow, random());
-      const restart = this.#restartCount + 1;
-      const facts = { exit: describeExit(report.exit), cause: this.#port.cause, restart, waitMs };
-      logger.warn("[mcp_stdio] the server has ended and is started again", facts);
-      this.#enter({ phase: "waiting" });
-      await this.#pause(clock, waitMs);
+      if (asked === undefined) await this.#holdBack(report);
       if (this.isOver) return;
       this.#restartCount++;
       this.#enter({ phase: "starting", link: undefined });
@@ -241,6 +249,22 @@ export class Supervisor {
     return link;
   }
 
+  /** Waits before a restart that nobody has asked for. */
+  async #holdBack({ exit }: EndReport): Promise<void> {
+    if (this.isOver) return;
+    const { logger, clock, random } = this.#settings;
+    const waitMs = backoffMs(++this.#inARow, random());
+    const facts = {
+      exit: describeExit(exit),
+      cause: this.#port.cause,
+      restart: this.#restartCount + 1,
+      waitMs,
+    };
+    logger.warn("[mcp_stdio] the server has ended and is started again", facts);
+    this.#enter({ phase: "waiting" });
+    await this.#pause(clock, waitMs);
+  }
+
   async #pause(clock: Clock, durationMs: number): Promise<void> {
     if (this.isOver) return;
     await new Promise<void>((resolve) => {
@@ -263,5 +287,9 @@ export class Supervisor {
   #enter(life: Life): void {
     this.#life = life;
     this.#port.changed(life);
+    if (life.phase === "ready") this.#settled?.resolve();
+    else if (life.phase === "closed") this.#settled?.reject(new Error("the client was closed"));
+    else return;
+    this.#settled = undefined;
   }
 }
