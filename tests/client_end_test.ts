@@ -178,6 +178,29 @@ test("Client settles calls although onNotification is slow when the server exits
   assert.equal(clock.pendingTimers, 0);
 });
 
+test("Client hears a server that has exited to the end, also behind an inline callback that takes its time (C7, B94)", async () => {
+  const gate = createDeferred();
+  const { client, peers, runtime, clock } = await inhabit(undefined, {
+    maxRestarts: 0,
+    inlineNotifications: true,
+    onNotification: () => gate.promise,
+  });
+  const answered = client.request("tools/list");
+  const request = await peers[0]!.take("tools/list");
+  peers[0]!.send({ method: "notifications/x" });
+  await settle();
+  // Read only when the callback has ended.
+  peers[0]!.answer(request, { tools: [] });
+  await settle();
+  runtime.processes[0]!.exit({ code: 0 });
+  await clock.advance(5_000);
+  gate.resolve();
+  await clock.advance(1_000);
+  assert.deepEqual(await answered, { tools: [] });
+  await client.closed;
+  assert.equal(clock.pendingTimers, 0);
+});
+
 test("Client.close() fails requests at once, and writes nothing more (P4, S1-82, S1-83)", async () => {
   const { client, peers, runtime, clock } = await inhabit();
   const [process] = runtime.processes;

@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Client } from "../client.ts";
+import { Client } from "../client.ts";
 import { InvalidResponseError, ProtocolError } from "../errors.ts";
+import { silentLogger } from "../logger.ts";
 import type { JSONRPCRequest } from "../messages.ts";
-import { meet, outcomeOf, type Peer, settle } from "./_client_peer.ts";
+import { createStreamPair, FakeClock } from "../testing.ts";
+import { INITIALIZED, meet, outcomeOf, Peer, settle } from "./_client_peer.ts";
 import { bytesOf, countTold, stateOf } from "./helpers.ts";
 
 const LIMITS = { maxLineBytes: 1_000, maxNestingDepth: 8 };
@@ -163,6 +165,25 @@ test("Client fails nothing for an error without an id that a notification of our
   assert.equal(await stateOf(third), "pending");
   peer.answer(last, { tools: [] });
   await third;
+  await client.close();
+});
+
+test("Client counts a probe that was never answered as no request that an error without an id can mean (C5, E3)", async () => {
+  const [here, there] = createStreamPair();
+  const peer = new Peer(there);
+  const clock = new FakeClock();
+  const connecting = Client.connect(here, { clock, logger: silentLogger, probeTimeoutMs: 1_000 });
+  await peer.take("server/discover");
+  await clock.advance(1_000);
+  peer.answer(await peer.take("initialize"), INITIALIZED);
+  const client = await connecting;
+  const first = client.request("tools/list");
+  peer.answer(await peer.take("tools/list"), { tools: [] });
+  await first;
+  const call = outcomeOf(client.request("tools/list"));
+  await peer.take("tools/list");
+  peer.send({ id: null, error: { code: -32600, message: "x" } });
+  assert.ok((await call).error instanceof InvalidResponseError);
   await client.close();
 });
 

@@ -150,11 +150,32 @@ test("Client lets a request be given up, and be closed, while input is gathered 
   await settle();
   controller.abort("enough");
   assert.equal((await aborted).error, "enough");
+  // The person answers all the same: nobody wants to know any more.
+  gates[0]!();
+  await settle();
+  assert.equal(peer.methods.length, 3);
   await client.close();
   assert.equal((await closed).error?.code, "connection_closed");
   for (const open of gates) open();
   await settle();
   assert.equal(peer.methods.length, 3);
+});
+
+test("Client holds no timer for a call that was given up before a person answered (C9, C11)", async () => {
+  const gate = createDeferred<{ action: string }>();
+  const { client, peer, clock } = await meet({
+    inputHandlers: { "elicitation/create": () => gate.promise },
+  });
+  const controller = new AbortController();
+  const call = outcomeOf(client.request("tools/call", { name: "x" }, { signal: controller.signal }));
+  peer.answer(await peer.take("tools/call"), wanted({ a: ELICIT }));
+  await settle();
+  controller.abort("enough");
+  await call;
+  gate.resolve({ action: "accept" });
+  await clock.advance(1_000);
+  assert.equal(clock.pendingTimers, 0);
+  await client.close();
 });
 
 test("Client goes on with a round of input after a restart (C11, P8)", async () => {

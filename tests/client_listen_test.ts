@@ -317,6 +317,26 @@ test("Client.listen() gives a server that is started again the time to start (XB
   assert.equal(clock.pendingTimers, 0);
 });
 
+test("Client.listen() waits through restarts that take longer than an acknowledgment may (C10, P8)", async () => {
+  const { client, peers, runtime, clock } = await inhabit(undefined, {
+    listenTimeoutMs: 100,
+    connectTimeoutMs: 100,
+  });
+  const listening = client.listen(FILTER);
+  for (const index of [0, 1]) {
+    await peers[index]!.takeRequest("subscriptions/listen");
+    runtime.processes[index]!.exit({ code: 1 });
+    // The first restart comes at once, the second one after 250 ms, more or less.
+    await clock.advance(index === 0 ? 10 : 180);
+    assert.equal(await stateOf(listening.ended), "pending");
+  }
+  await clock.advance(200);
+  await acknowledge(peers[2]!);
+  assert.deepEqual(await listening.acknowledged, FILTER);
+  await client.close();
+  assert.equal(clock.pendingTimers, 0);
+});
+
 test("Client.listen() ends with the scope of a using (XF18)", async () => {
   for (const dispose of [Symbol.dispose, Symbol.asyncDispose] as const) {
     const { client, peer } = await meet();

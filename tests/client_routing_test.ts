@@ -357,6 +357,28 @@ test("Client holds the next frame while an inline onNotification runs (C3, S1-53
   await client.close();
 });
 
+test("Client holds each member of a batch while an inline onNotification runs (C3, V8)", async () => {
+  let running = 0;
+  let most = 0;
+  const { client, peer } = await meet({
+    legacy: true,
+    greeting: { protocolVersion: "2025-03-26" },
+    inlineNotifications: true,
+    onNotification: async () => {
+      most = Math.max(most, ++running);
+      await nextTurn();
+      running--;
+    },
+  });
+  const call = client.request("tools/list");
+  const { id } = await peer.take("tools/list");
+  const told = Array.from({ length: 20 }, () => ({ jsonrpc: "2.0", method: "notifications/x" }));
+  peer.write(`${JSON.stringify([...told, { jsonrpc: "2.0", id, result: {} }])}\n`);
+  await call;
+  assert.deepEqual([most, running], [1, 0]);
+  await client.close();
+});
+
 test("Client is closed although an inline callback never returns (C3, P3)", async () => {
   const { client, peer, clock } = await meet({
     inlineNotifications: true,

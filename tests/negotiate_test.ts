@@ -179,6 +179,14 @@ const MEETINGS: ReadonlyArray<
     [DISCOVER, INITIALIZE, DISCOVER],
     10_000,
   ],
+  [
+    "a modern server that refuses the probe late, and names a revision that both speak (E3)",
+    { "server/discover": [[12_000, error(-32022, { supported: ["2026-07-28"] })], HELLO] },
+    {},
+    "modern",
+    [DISCOVER, INITIALIZE, DISCOVER],
+    12_000,
+  ],
   ["a modern server by its error (E1)", { "server/discover": [error(-32021)] }, {}, "modern", [DISCOVER], 0],
   [
     "a legacy server without a probe (E4)",
@@ -258,6 +266,15 @@ test("negotiate() never falls back on a modern error, and names both lists (E1)"
   ]);
   assert.match(thrown.message, /2027-01-01.*2026-07-28/);
   assert.deepEqual(steps, [DISCOVER]);
+});
+
+test("negotiate() takes a late modern refusal for the last word, and waits for no answer to initialize (E3)", async () => {
+  const { error: thrown, tookMs } = await run({
+    "server/discover": [[12_000, error(-32022, { supported: ["2099-12-31"] })]],
+  });
+  assert.ok(thrown instanceof NegotiationError);
+  assert.deepEqual([thrown.code, thrown.supported], ["unsupported_version", ["2099-12-31"]]);
+  assert.equal(tookMs, 12_000);
 });
 
 test("negotiate() keeps both errors when both ways fail (E4)", async () => {
