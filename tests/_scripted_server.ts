@@ -29,6 +29,8 @@ export type Step =
   | { readonly exit: number }
   | { readonly kill: "SIGKILL" | "SIGTERM" | "SIGSTOP" | "SIGSEGV" }
   | { readonly stay: true }
+  /** Stays and reads no more. */
+  | { readonly deaf: true }
   /** Records its arguments, its working directory and these variables. */
   | { readonly tell: { readonly env: readonly string[] } };
 

@@ -101,6 +101,13 @@ test("planLaunch() takes no program from a working directory, the host's or the 
   assert.equal(plan.command, "D:\\project\\.\\npx2.exe");
 });
 
+test("planLaunch() refuses what no system can start before it looks for it, on Windows (P10)", async () => {
+  const refused = { code: "invalid_argument" };
+  for (const more of [{ command: "" }, { command: "a\0b" }, { args: ["a\0b"] }, { cwd: "\0" }]) {
+    await assert.rejects(planLaunch({ ...LAUNCH, ...more }, createWindows()), refused);
+  }
+});
+
 test("planLaunch() leaves to the runtime on Windows what it may not look for (P11)", async () => {
   const runtime = createWindows();
   runtime.isFile = () => Promise.resolve(undefined);

@@ -127,10 +127,10 @@ test(
     assert.ok(status !== null && status.code !== 0, JSON.stringify(status));
     await untilGone(scripts[0]!.pids);
     await scripts[1]!.until(
-      "the stubborn one has seen the end of its input",
-      () => scripts[1]!.of("eof").length > 0,
+      "the stubborn one has seen the end of its input, or on Windows a job has ended it",
+      () => scripts[1]!.of("eof").length > 0 || WINDOWS && !isRunning(scripts[1]!.pids[0]!),
     );
-    assert.ok(isRunning(scripts[1]!.pids[0]!)); // Nobody is left who could end it.
+    if (!WINDOWS) assert.ok(isRunning(scripts[1]!.pids[0]!)); // Nobody is left who could end it.
   },
 );
 

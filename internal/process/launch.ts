@@ -1,7 +1,7 @@
 import type { RuntimeAdapter, SpawnCommand } from "../../runtime.ts";
 import { type EnvironmentInheritance, listInheritedNames, resolveEnvironment } from "../environment.ts";
 import { getVariable } from "../variables.ts";
-import { commandNotFound } from "../runtime/spawn_failure.ts";
+import { checkCommand, commandNotFound } from "../runtime/spawn_failure.ts";
 import { findExecutable } from "../windows/executable_search.ts";
 import { joinPath } from "../windows/paths.ts";
 import { buildStart } from "../windows/start.ts";
@@ -41,6 +41,7 @@ export async function planLaunch(settings: LaunchSettings, runtime: RuntimeAdapt
  * working directory.
  */
 async function planOnWindows(plan: SpawnCommand, runtime: RuntimeAdapter): Promise<SpawnCommand> {
+  checkCommand(plan);
   const { command, args, cwd, env } = plan;
   const executable = await findExecutable({
     command,
@@ -50,7 +51,7 @@ async function planOnWindows(plan: SpawnCommand, runtime: RuntimeAdapter): Promi
     isFile: (path) => runtime.isFile(path),
   });
   // Deno, where it may not look, does not look in the working directory either.
-  if (executable === "unknown" || command === "") return plan;
+  if (executable === "unknown") return plan;
   if (executable === undefined) throw await commandNotFound(plan, runtime);
   // Of this process: a server's environment must not decide which cmd.exe runs.
   const systemRoot = getVariable("windows", runtime.env(["SystemRoot"]), "SystemRoot");

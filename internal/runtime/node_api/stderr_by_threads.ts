@@ -7,6 +7,8 @@ export interface BuiltinModules {
   getBuiltinModule(name: string): unknown;
 }
 
+/** So long another thread may take to begin. */
+const START_MS = 20;
 /** A write that takes longer has no reader. */
 const STUCK_MS = 200;
 /** After so many milliseconds a descriptor that was made non-blocking is tried again. */
@@ -30,7 +32,11 @@ export function writeByThreads(process: BuiltinModules): StderrDevice {
       writingSince = undefined;
     },
     writeLast(bytes) {
-      if (writingSince !== undefined && performance.now() - writingSince > STUCK_MS) return;
+      if (writingSince !== undefined) {
+        if (performance.now() - writingSince > STUCK_MS) return;
+        // The other thread shall be first: the system then keeps the order.
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, START_MS);
+      }
       try {
         for (let rest = bytes; rest.length > 0;) rest = rest.subarray(writeSync(2, rest));
       } catch {
