@@ -244,6 +244,19 @@ test("ProcessLink ends what a process left in its group, as soon as it is reaped
   }
 });
 
+test("ProcessLink.end() resolves when what the process left behind is gone, too (P3, P5)", async () => {
+  const { link, process, clock } = await start();
+  process.hasHelper = true;
+  process.ignoredSignals.add("SIGTERM");
+  const ended = link.end(GRACES);
+  await clock.advance(99);
+  assert.ok(process.ended);
+  assert.equal(await stateOf(ended), "pending");
+  await clock.advance(1);
+  assert.deepEqual(await ended, { exit: { code: 0 }, step: "eof" });
+  assert.equal(process.hasHelper, false);
+});
+
 test("ProcessLink signals only the child without a group of its own, and leaves its helpers (P3, S1-73)", async () => {
   const targets: string[] = [];
   const { link, process, clock } = await start({ processGroup: false });

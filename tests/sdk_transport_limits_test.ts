@@ -168,6 +168,15 @@ test("StdioServerTransport reads the client's answer behind requests that have n
   assert.deepEqual(served.ids, [1, 2, 3]);
 });
 
+test("StdioServerTransport has room again when a request is cancelled that waits for a permit (V1, V3)", async (t) => {
+  const served = await serveInMemory(t, { limits: { maxInFlightRequests: 1, maxQueuedRequests: 1 } });
+  served.client.send(...requests(1, 2), cancel(2), ...requests(3, 3));
+  await settle();
+  await served.answer(1);
+  await settle();
+  assert.deepEqual(served.ids, [1, 3]);
+});
+
 test("StdioServerTransport hands over in wire order what need not wait, however much comes at once (K2)", async (t) => {
   const served = await serveInMemory(t);
   const messages = Array.from(
@@ -289,13 +298,16 @@ test("StdioServerTransport answers bad lines that found the output full also whe
     capacityBytes: 10,
     limits: { maxQueuedBytes: 1_000 },
   });
-  const sending = served.transport.send(notification("notifications/x", { text: "x".repeat(5_000) }));
+  // The first is on its way, the second one fills the output.
+  const sending = [1, 2, 3].map(() =>
+    served.transport.send(notification("notifications/x", { text: "x".repeat(5_000) }))
+  );
   await settle();
   served.client.send("no json", "nor this");
   served.client.end();
   await settle();
   served.client.resume();
-  await sending;
+  await Promise.all(sending);
   await served.client.ended;
   assert.deepEqual(
     served.client.transcript.responsesTo(null).map(({ error }) => error!.code),

@@ -356,6 +356,20 @@ test(
   },
 );
 
+test(
+  "Outgoing.withdraw() leaves nothing of many frames behind a stuck write",
+  { timeout: 60_000 },
+  async () => {
+    const { buffer } = setUp();
+    buffer.enqueue("stuck");
+    await nextTurn();
+    const before = await heldBytes();
+    for (let count = 0; count < 100_000; count++) buffer.enqueue("x").withdraw();
+    const held = await heldBytes() - before;
+    assert.ok(held < 2 * 1_048_576, `${held} bytes are held`);
+  },
+);
+
 test("Outgoing.accepted of a withdrawn frame keeps its reason after the buffer has failed", async () => {
   const { buffer } = setUp();
   const frame = buffer.enqueue("a");

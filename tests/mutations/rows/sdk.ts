@@ -50,6 +50,7 @@ export const ROWS: readonly Mutation[] = [
       "sdk_transport_parts_test.ts",
     ],
     breaks: "progress of the client waits behind requests",
+    equivalent: "as long as permits are free, whatever waits its turn waits for microtasks only",
   },
   {
     id: "K2-4",
