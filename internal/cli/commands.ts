@@ -8,6 +8,7 @@ import { LISTEN } from "./commands/listen.ts";
 import { PROMPT } from "./commands/prompt.ts";
 import { READ } from "./commands/read.ts";
 import { RECORD } from "./commands/record.ts";
+import { SHOW } from "./commands/show.ts";
 
 /** All commands. */
-export const COMMANDS: readonly Command[] = [LIST, CALL, READ, PROMPT, LISTEN, DOCTOR, RECORD];
+export const COMMANDS: readonly Command[] = [LIST, CALL, READ, PROMPT, LISTEN, DOCTOR, RECORD, SHOW];

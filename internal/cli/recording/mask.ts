@@ -19,7 +19,9 @@ export function mayHoldSecret(value: unknown, depth = 0): boolean {
   if (typeof value === "string") return mayBeSecret(value);
   if (typeof value !== "object" || value === null) return false;
   if (depth > MAX_DEPTH) return true;
-  if (Array.isArray(value)) return value.some((item) => mayHoldSecret(item, depth + 1));
+  if (Array.isArray(value)) {
+    return value.some((item) => mayHoldSecret(item, depth + 1));
+  }
   for (const name in value) {
     const member = (value as { [name: string]: unknown })[name];
     if (
@@ -61,6 +63,7 @@ function isSecretName(name: string): boolean {
  * them, and values for the name they have.
  */
 export function maskMessage(json: string): string {
+  if (!isJson(json)) return maskSecrets(json);
   const inside = json.replaceAll(LITERAL_REGEXP, (literal) => {
     if (!mayBeSecret(literal.slice(1, -1))) return literal;
     const text: string = JSON.parse(literal);
@@ -68,4 +71,18 @@ export function maskMessage(json: string): string {
     return masked === text ? literal : JSON.stringify(masked);
   });
   return maskSecrets(inside);
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false; // That is the question.
+  }
+}
+
+/** Masks the secrets in a text, such as a line of stderr. */
+export function maskText(text: string): string {
+  return mayBeSecret(text) ? maskSecrets(text) : text;
 }
