@@ -17,6 +17,7 @@ import type { DiscoverResult, Icon, LoggingLevel, MetaObject, Params, Result } f
 import type {
   Annotations,
   CallToolResult,
+  ContentBlock,
   PromptMessage,
   ResourceContents,
   ToolAnnotations,
@@ -156,4 +157,144 @@ export interface CoreMethods {
   };
   /** Which log messages are sent; legacy era. */
   "logging/setLevel": { params: WithMeta & { level: LoggingLevel }; result: Result };
+}
+
+/** One field of a form: a text, a number, a yes or no, or a choice. */
+export type FormField =
+  & {
+    /** Its name for people. */
+    title?: string | undefined;
+    /** What it is for. */
+    description?: string | undefined;
+  }
+  & (
+    | {
+      type: "string";
+      format?: "email" | "uri" | "date" | "date-time" | undefined;
+      minLength?: number | undefined;
+      maxLength?: number | undefined;
+      default?: string | undefined;
+    }
+    | { type: "string"; enum: string[]; enumNames?: string[] | undefined; default?: string | undefined }
+    | { type: "string"; oneOf: Array<{ const: string; title: string }>; default?: string | undefined }
+    | {
+      type: "array";
+      items: { type: "string"; enum: string[] } | { anyOf: Array<{ const: string; title: string }> };
+      minItems?: number | undefined;
+      maxItems?: number | undefined;
+      default?: string[] | undefined;
+    }
+    | {
+      type: "number" | "integer";
+      minimum?: number | undefined;
+      maximum?: number | undefined;
+      default?: number | undefined;
+    }
+    | { type: "boolean"; default?: boolean | undefined }
+  );
+
+/** The fields of a form: a JSON Schema of one level. */
+export interface FormSchema {
+  /** A form is an object. */
+  type: "object";
+  /** The fields by name. */
+  properties: { [name: string]: FormField };
+  /** The names of those that must be filled in. */
+  required?: string[] | undefined;
+  /** The dialect; 2020-12 without it. */
+  $schema?: string | undefined;
+}
+
+/** What a user is asked: to fill in a form, or to visit a page. */
+export type ElicitParams =
+  & WithMeta
+  & (
+    | { mode?: "form" | undefined; message: string; requestedSchema: FormSchema }
+    | { mode: "url"; message: string; url: string; elicitationId?: string | undefined }
+  );
+
+/** What a user has answered. */
+export interface ElicitResult extends Result {
+  /** Whether the user agreed, said no, or looked away. */
+  action: "accept" | "decline" | "cancel";
+  /** The form as it was filled in. */
+  content?: { [name: string]: string | number | boolean | string[] } | undefined;
+}
+
+/** A message of a conversation with a model. */
+export interface SamplingMessage {
+  /** Who says it. */
+  role: "user" | "assistant";
+  /** What is said; an array where several things are. */
+  content: SamplingContent | SamplingContent[];
+  /** Metadata. */
+  _meta?: MetaObject | undefined;
+}
+
+/** A piece of what is said to a model or by one, also its use of a tool. */
+export type SamplingContent =
+  | Extract<ContentBlock, { type: "text" | "image" | "audio" }>
+  | { type: "tool_use"; id: string; name: string; input: Params; _meta?: MetaObject | undefined }
+  | {
+    type: "tool_result";
+    toolUseId: string;
+    content: ContentBlock[];
+    structuredContent?: unknown;
+    isError?: boolean | undefined;
+    _meta?: MetaObject | undefined;
+  };
+
+/** What a client's model is asked. */
+export interface SamplingParams extends WithMeta {
+  /** The conversation so far. */
+  messages: SamplingMessage[];
+  /** How long the answer may be. */
+  maxTokens: number;
+  /** What the model should be told first. */
+  systemPrompt?: string | undefined;
+  /** Which model would be good; the client chooses. */
+  modelPreferences?: {
+    hints?: Array<{ name?: string | undefined }> | undefined;
+    costPriority?: number | undefined;
+    speedPriority?: number | undefined;
+    intelligencePriority?: number | undefined;
+  } | undefined;
+  /** How free the answer may be. */
+  temperature?: number | undefined;
+  /** Texts at which the answer ends. */
+  stopSequences?: string[] | undefined;
+  /** Tools that the model may use. */
+  tools?: Tool[] | undefined;
+  /** Whether it must use one. */
+  toolChoice?: { mode?: "auto" | "none" | "required" | undefined } | undefined;
+  /** More for the provider of the model. */
+  metadata?: Params | undefined;
+}
+
+/** What the model has answered. */
+export interface SamplingResult extends Result {
+  /** Who says it. */
+  role: "user" | "assistant";
+  /** What it says. */
+  content: SamplingContent | SamplingContent[];
+  /** Which model. */
+  model: string;
+  /** Why it stopped: `endTurn`, `maxTokens`, `stopSequence`, `toolUse`, or another word. */
+  stopReason?: string | undefined;
+}
+
+/** Where a user lets servers work. */
+export interface RootsResult extends Result {
+  /** Folders, as `file:` URLs. */
+  roots: Array<{ uri: string; name?: string | undefined; _meta?: MetaObject | undefined }>;
+}
+
+/** What a server may ask of a client, by method. */
+export interface InputMethods {
+  /** Asks the user. */
+  "elicitation/create": { params: ElicitParams; result: ElicitResult };
+  /** Asks the user's model. */
+  "sampling/createMessage": { params: SamplingParams; result: SamplingResult };
+  /** Asks where it may work. */
+  "roots/list": { params: WithMeta; result: RootsResult };
 }

@@ -32,7 +32,13 @@
  */
 
 export {
+  acceptedContent,
   type CacheHint,
+  type ElicitInput,
+  inputRequired,
+  type InputRequiredBuilder,
+  type InputRequiredOptions,
+  type NoSchemas,
   type SdkServeOptions,
   type SdkServer,
   type SdkServerFactory,

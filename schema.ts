@@ -28,13 +28,13 @@ import type {
   Era,
   Icon,
   Implementation,
-  JSONObject,
   LoggingLevel,
   MetaObject,
   Params,
   RequestId,
   Result,
 } from "./messages.ts";
+import type { InputMethods } from "./methods.ts";
 
 /**
  * What a handler knows of its request, and how it speaks while it runs. The functions may be taken apart:
@@ -90,13 +90,11 @@ export interface InputRequiredResult extends Result {
   requestState?: string | undefined;
 }
 
-/** One thing to ask a client for. */
-export interface InputRequest {
-  /** How to ask. */
-  method: "elicitation/create" | "sampling/createMessage" | "roots/list";
-  /** What to ask, as the method has it. */
-  params?: Params | undefined;
-}
+/** One thing to ask a client for, as its method has it. */
+export type InputRequest =
+  | { method: "elicitation/create"; params: InputMethods["elicitation/create"]["params"] }
+  | { method: "sampling/createMessage"; params: InputMethods["sampling/createMessage"]["params"] }
+  | { method: "roots/list"; params?: InputMethods["roots/list"]["params"] | undefined };
 
 /** Answers the requests of one method. What it throws goes to the log, a `ProtocolError` to the client. */
 export type RequestHandler = (params: Params, context: RequestContext) => Result | Promise<Result>;
@@ -105,7 +103,7 @@ export type RequestHandler = (params: Params, context: RequestContext) => Result
 export type JSONSchema = { [key: string]: unknown };
 
 /** The part of the Standard Schema interface that is used: zod, valibot, arktype and others have it. */
-export interface StandardSchemaV1<Output = unknown> {
+export interface StandardSchemaV1<Input = unknown, Output = Input> {
   /** The interface. */
   readonly "~standard": {
     /** Always 1. */
@@ -115,7 +113,7 @@ export interface StandardSchemaV1<Output = unknown> {
     /** Checks a value and gives it back, possibly changed. */
     readonly validate: (value: unknown) => StandardResult<Output> | Promise<StandardResult<Output>>;
     /** Types, never values. */
-    readonly types?: { readonly input: unknown; readonly output: Output } | undefined;
+    readonly types?: { readonly input: Input; readonly output: Output } | undefined;
     /** The Standard JSON Schema extension, where the library has it. */
     readonly jsonSchema?: {
       /** The JSON Schema of what goes in. */
@@ -142,10 +140,15 @@ export interface StandardIssue {
 /** Either kind of schema. */
 export type Schema = JSONSchema | StandardSchemaV1;
 
-/** The type a schema describes: known for a Standard Schema, an object of unknown members for plain JSON Schema. */
+/** What comes out of a schema: known for a Standard Schema, an object of unknown members for plain JSON Schema. */
 export type SchemaOutput<S> = S extends
   { readonly "~standard": { readonly types?: { readonly output: infer Output } | undefined } } ? Output
   : { [key: string]: unknown };
+
+/** What goes into a schema: known for a Standard Schema, any value but `undefined` for plain JSON Schema. */
+export type SchemaInput<S> = S extends
+  { readonly "~standard": { readonly types?: { readonly input: infer Input } | undefined } } ? Input
+  : object | string | number | boolean | null;
 
 /** Hints about what a tool does; a client does not trust them. */
 export interface ToolAnnotations {
@@ -217,28 +220,65 @@ export type ContentBlock =
 /** The result of a tool. */
 export interface CallToolResult extends Result {
   /** What the model reads. */
-  content?: ContentBlock[] | undefined;
+  content: ContentBlock[];
   /** What a program reads. */
   structuredContent?: unknown;
   /** Whether the call failed. */
   isError?: boolean | undefined;
 }
 
+/** A result of a tool with a value for programs; its text form is made of it, unless it has a `content` of its own. */
+export interface StructuredResult<Value> extends Result {
+  /** What a program reads. */
+  structuredContent: Value;
+  /** What the model reads. */
+  content?: ContentBlock[] | undefined;
+  /** The call has not failed. */
+  isError?: false | undefined;
+}
+
+/** A result that says what went wrong, for the model to read. */
+export interface ToolErrorResult extends Result {
+  /** What went wrong. */
+  content: ContentBlock[];
+  /** The call has failed. */
+  isError: true;
+}
+
 /**
- * What a tool may return: text, a content block or several, a whole result (also `input_required`), or, with an
- * `outputSchema`, the structured value itself.
+ * What a tool may return. With an `outputSchema`: a value that fits it, bare or as `structuredContent`. Without one: text, a content
+ * block or several, nothing, or a whole result. A result that asks for input, or tells an error, always.
  */
-export type ToolOutput =
+export type ToolOutput<O = unknown> =
+  | ([O] extends [never] ? PlainOutput
+    : unknown extends O ? PlainOutput
+    : SchemaInput<O> | StructuredResult<SchemaInput<O>>)
+  | ToolErrorResult
+  | InputRequiredResult
+  | ContentHint
+  | [ContentHint, ...ContentHint[]];
+
+/** What a tool without an `outputSchema` may return. */
+export type PlainOutput =
   | string
   | ContentBlock
   | ContentBlock[]
   | CallToolResult
-  | JSONObject
-  | unknown[]
+  | StructuredResult<unknown>
   | void;
 
-/** A tool: what it is for, what it takes, and what it does. */
-export interface ToolDefinition<S = Schema> {
+declare const hint: unique symbol;
+
+/** No value is one. It lets the compiler read `type: "text"` as that very word before it knows the output schema. */
+export interface ContentHint {
+  /** A word that content may have for its type. */
+  type: ContentBlock["type"];
+  /** What nothing has. */
+  readonly [hint]: never;
+}
+
+/** A tool: what it is for, what it takes and gives, and what it does. */
+export interface ToolDefinition<S = Schema, O = unknown> {
   /** A name for people. */
   title?: string | undefined;
   /** What it is for; a model chooses by it. */
@@ -252,8 +292,11 @@ export interface ToolDefinition<S = Schema> {
   inputSchema?: S | undefined;
   /** The JSON Schema to list, for a Standard Schema that cannot turn itself into one. */
   inputJsonSchema?: JSONSchema | undefined;
-  /** What `structuredContent` is like. Checked after the call; a result that breaks it is an error of the server. */
-  outputSchema?: Schema | undefined;
+  /**
+   * What `structuredContent` is like; what the tool returns must fit it. Checked after the call; a result that breaks it is an error
+   * of the server.
+   */
+  outputSchema?: O | undefined;
   /** The JSON Schema to list for it, for a Standard Schema that cannot turn itself into one. */
   outputJsonSchema?: JSONSchema | undefined;
   /** Hints about what it does. */
@@ -266,12 +309,23 @@ export interface ToolDefinition<S = Schema> {
    * Does the work. What it throws goes back as a result with `isError` and the error's message; a `ProtocolError` goes
    * back as it is.
    */
-  call(args: SchemaOutput<S>, context: RequestContext): ToolOutput | Promise<ToolOutput>;
+  call(args: SchemaOutput<S>, context: RequestContext): ToolOutput<O> | Promise<ToolOutput<O>>;
 }
 
-/** Definitions of tools by name, each with the type of its own schema. */
-export type ToolDefinitions<Schemas extends { [name: string]: unknown }> = {
-  [Name in keyof Schemas]: ToolDefinition<Schemas[Name]>;
+/** Definitions of tools by name, each with the types of its own schemas: what goes in, and what comes out. */
+export type ToolDefinitions<Inputs, Outputs> =
+  & {
+    [Name in keyof Inputs]: ToolDefinition<
+      Inputs[Name],
+      Name extends keyof Outputs ? Outputs[Name] : unknown
+    >;
+  }
+  & { [Name in keyof Outputs]: OutputSchemaOf<Outputs[Name]> };
+
+/** A definition of which only the output schema is looked at. */
+export type OutputSchemaOf<O> = {
+  [Member in keyof ToolDefinition]?: Member extends "outputSchema" ? O | undefined
+    : unknown;
 };
 
 /** Completes the value of an argument: gives what it may become, best first. */
@@ -280,8 +334,26 @@ export type Completer = (
   context: { arguments: { [name: string]: string } },
 ) => readonly string[] | Promise<readonly string[]>;
 
-/** What reading a resource may give: text, bytes, contents, or a whole result. */
-export type ResourceOutput = string | Uint8Array | ResourceContents | ResourceContents[] | Result;
+/** Text or bytes of a resource as reading it may give them: without a `uri` it is the one that was asked for. */
+export type GivenContents =
+  & Pick<ResourceContents, "mimeType" | "_meta">
+  & { uri?: string | undefined }
+  & ({ text: string; blob?: undefined } | { blob: string; text?: undefined });
+
+/** The result of reading a resource. */
+export interface ReadResourceResult extends Result {
+  /** What was read. */
+  contents: GivenContents[];
+}
+
+/** What reading a resource may give: text, bytes, contents, a whole result, or one that asks for input. */
+export type ResourceOutput =
+  | string
+  | Uint8Array
+  | GivenContents
+  | GivenContents[]
+  | ReadResourceResult
+  | InputRequiredResult;
 
 /** A resource, or with `{variables}` in its URI a template of resources. */
 export interface ResourceDefinition {
@@ -337,8 +409,16 @@ export interface PromptMessage {
   content: ContentBlock;
 }
 
-/** What getting a prompt may give: the text of one user message, messages, or a whole result. */
-export type PromptOutput = string | PromptMessage[] | Result;
+/** The result of getting a prompt. */
+export interface GetPromptResult extends Result {
+  /** What the prompt is for. */
+  description?: string | undefined;
+  /** What is said. */
+  messages: PromptMessage[];
+}
+
+/** What getting a prompt may give: the text of one user message, a message or several, a whole result, or one that asks for input. */
+export type PromptOutput = string | PromptMessage | PromptMessage[] | GetPromptResult | InputRequiredResult;
 
 /** A prompt. */
 export interface PromptDefinition {
@@ -356,7 +436,7 @@ export interface PromptDefinition {
   get(args: { [name: string]: string }, context: RequestContext): PromptOutput | Promise<PromptOutput>;
 }
 
-/** Gives a tool back as it is, with the type of its arguments inferred from its schema. */
-export function defineTool<S>(definition: ToolDefinition<S>): ToolDefinition<S> {
+/** Gives a tool back as it is, with the types of its arguments and of its result inferred from its schemas. */
+export function defineTool<S, O>(definition: ToolDefinition<S, O>): ToolDefinition<S, O> {
   return definition;
 }

@@ -54,6 +54,7 @@ import type {
   ToolDefinition,
 } from "./schema.ts";
 import {
+  type NoSchemas,
   processSettings,
   resolveBasics,
   resolveSettings,
@@ -64,9 +65,17 @@ import {
   type ToolSchemas,
 } from "./server_options.ts";
 
+export {
+  acceptedContent,
+  type ElicitInput,
+  inputRequired,
+  type InputRequiredBuilder,
+  type InputRequiredOptions,
+} from "./internal/server/input_builder.ts";
 export type { RequestContext, RequestHandler, SdkServer, SdkServerFactory, SdkTransport };
 export type {
   CacheHint,
+  NoSchemas,
   SdkServeOptions,
   ServeOptions,
   ServerEnd,
@@ -90,7 +99,7 @@ let seenByProcess: (server: Server) => { settings: BasicServerSettings; servable
  * assert.deepEqual(server.capabilities, { logging: {} });
  * ```
  */
-export class Server<Schemas extends ToolSchemas = ToolSchemas> {
+export class Server<Inputs extends ToolSchemas = ToolSchemas, Outputs extends ToolSchemas = NoSchemas> {
   readonly #settings: ServerSettings;
   readonly #definitions: Definitions;
   readonly #handlers: Map<string, Handler>;
@@ -120,7 +129,7 @@ export class Server<Schemas extends ToolSchemas = ToolSchemas> {
    * @throws {TypeError} If a definition cannot be used.
    * @throws {RangeError} If a limit or a duration cannot be used.
    */
-  constructor(options: ServerOptions<Schemas>) {
+  constructor(options: ServerOptions<Inputs, Outputs>) {
     const { tools = {}, resources = {}, prompts = {}, handlers = {} } = options;
     const { pageSize = SERVER_DEFAULTS.pageSize } = options;
     checkPositiveInteger("pageSize", pageSize);
@@ -169,7 +178,7 @@ export class Server<Schemas extends ToolSchemas = ToolSchemas> {
   }
 
   /** Adds a tool or replaces one, and tells the clients. */
-  addTool<S>(name: string, tool: ToolDefinition<S>): void {
+  addTool<S, O>(name: string, tool: ToolDefinition<S, O>): void {
     this.#definitions.tools.add(name, tool as ToolDefinition<unknown>);
     this.#changed("tools");
   }
@@ -234,24 +243,18 @@ export class Server<Schemas extends ToolSchemas = ToolSchemas> {
 }
 
 /**
- * Makes this process a server on the official SDK: `factory` makes an `McpServer` or a `Server` for each era, when it is first
- * asked for. Servers of SDK 1.x serve clients that begin with `initialize`; those of SDK 2.x both eras at once (rule K3).
- *
- * @example
- * ```ts ignore
- * import { McpServer } from "@modelcontextprotocol/server";
- * import { serve } from "@mcp/stdio/server";
- *
- * await serve(() => new McpServer({ name: "weather", version: "1.0.0" }));
- * ```
- */
-export function serve(factory: SdkServerFactory, options?: SdkServeOptions): Promise<ServerEnd>;
-/**
  * Makes this process an MCP server on its stdin and stdout. Resolves when the client has gone and all is answered; the
  * process then ends by itself, or is ended after `lingerMs`.
  *
+ * It takes the options of a server, a {@linkcode Server}, or a function that makes a server of the official SDK, an `McpServer` or a
+ * `Server`: it is called for each era when that is first asked for. Servers of SDK 1.x serve clients that begin with
+ * `initialize`, those of SDK 2.x both eras at once. Of the options, `legacy`, `limits`, `drainTimeoutMs`, `logger` and `clock`
+ * are for such functions only: other servers have their own.
+ *
  * A program that a handler starts must not inherit stdin or stdout: it would read the client's requests, or write between
  * answers.
+ *
+ * @throws {TypeError} As a rejection, if an option cannot be used.
  *
  * @example
  * ```ts ignore
@@ -262,13 +265,17 @@ export function serve(factory: SdkServerFactory, options?: SdkServeOptions): Pro
  *   tools: { forecast: { description: "Forecast for a city", call: ({ city }) => `Sunny in ${city}.` } },
  * });
  * ```
+ *
+ * @example A server of the official SDK
+ * ```ts ignore
+ * import { McpServer } from "@modelcontextprotocol/server";
+ * import { serve } from "@mcp/stdio/server";
+ *
+ * await serve(() => new McpServer({ name: "weather", version: "1.0.0" }));
+ * ```
  */
-export function serve<Schemas extends ToolSchemas>(
-  target: Server | (ServerOptions<Schemas> & ServeOptions),
-  options?: ServeOptions,
-): Promise<ServerEnd>;
-export async function serve<Schemas extends ToolSchemas>(
-  target: Server | (ServerOptions<Schemas> & ServeOptions) | SdkServerFactory,
+export async function serve<Inputs extends ToolSchemas, Outputs extends ToolSchemas>(
+  target: Server | (ServerOptions<Inputs, Outputs> & ServeOptions) | SdkServerFactory,
   options: SdkServeOptions = {},
 ): Promise<ServerEnd> {
   if (typeof target === "function") return await serveFactory(target, options);

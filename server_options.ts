@@ -21,8 +21,11 @@ import type { PromptDefinition, RequestHandler, ResourceDefinition, ToolDefiniti
 
 export type { ServerEnd } from "./internal/server/server_end.ts";
 
-/** Schemas of tools by the tools' names; it lets each tool know its own argument types. */
+/** Schemas of tools by the tools' names; they let each tool know the types of its own arguments and of its result. */
 export type ToolSchemas = { [name: string]: unknown };
+
+/** No schemas: what is not said of tools that were not seen. */
+export type NoSchemas = { [name in never]: unknown };
 
 /** What a server is bound by. */
 export interface ServerLimits {
@@ -90,7 +93,10 @@ export interface CacheHint {
 }
 
 /** Options for {@linkcode Server}. */
-export interface ServerOptions<Schemas extends ToolSchemas = ToolSchemas> {
+export interface ServerOptions<
+  Inputs extends ToolSchemas = ToolSchemas,
+  Outputs extends ToolSchemas = NoSchemas,
+> {
   /** The server's name and version. */
   info: Implementation;
   /** How a model should use the server. */
@@ -105,7 +111,7 @@ export interface ServerOptions<Schemas extends ToolSchemas = ToolSchemas> {
   /** Handlers by method, for what the definitions do not cover. They come before the definitions. */
   handlers?: { [method: string]: RequestHandler } | undefined;
   /** Tools by name. */
-  tools?: ToolDefinitions<Schemas> | undefined;
+  tools?: ToolDefinitions<Inputs, Outputs> | undefined;
   /** Resources by URI; a URI with `{variables}` is a template. */
   resources?: { [uri: string]: ResourceDefinition } | undefined;
   /** Prompts by name. */

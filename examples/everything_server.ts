@@ -1,6 +1,12 @@
 // A server with a tool for each thing that tests and benches want to see happen.
-import { serve, Server, type ServerEnd } from "@mcp/stdio/server";
-import type { RequestContext } from "@mcp/stdio/server";
+import {
+  acceptedContent,
+  inputRequired,
+  type RequestContext,
+  serve,
+  Server,
+  type ServerEnd,
+} from "@mcp/stdio/server";
 import type { ToolDefinition } from "@mcp/stdio/schema";
 import process from "node:process";
 
@@ -84,21 +90,15 @@ const server: Server = new Server({
     },
     "ask": {
       description: "Asks the user for a name, and greets",
-      call(_args, { inputResponses }) {
-        const answer = inputResponses?.user;
-        if (answer?.action === "accept") return `Hello, ${(answer.content as { name?: unknown }).name}!`;
-        if (answer !== undefined) return "Hello, whoever you are!";
-        const requestedSchema = {
-          type: "object",
-          properties: { name: { type: "string" } },
-          required: ["name"],
-        };
-        const params = { mode: "form", message: "What is your name?", requestedSchema };
-        return {
-          resultType: "input_required",
-          inputRequests: { user: { method: "elicitation/create", params } },
-          requestState: "asked",
-        };
+      call(_args, context) {
+        const answer = acceptedContent(context, "user");
+        if (answer !== undefined) return `Hello, ${answer.name}!`;
+        if (context.inputResponses !== undefined) return "Hello, whoever you are!";
+        const user = inputRequired.elicit({
+          message: "What is your name?",
+          requestedSchema: { type: "object", properties: { name: { type: "string" } }, required: ["name"] },
+        });
+        return inputRequired({ inputRequests: { user }, requestState: "asked" });
       },
     },
     "publish": {

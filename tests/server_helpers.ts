@@ -271,9 +271,9 @@ export interface SessionOptions {
 }
 
 /** Runs a server in memory; it ends with the test. */
-export function start<Schemas extends ToolSchemas>(
+export function start<Inputs extends ToolSchemas, Outputs extends ToolSchemas>(
   t: TestContext,
-  options: Partial<ServerOptions<Schemas>> = {},
+  options: Partial<ServerOptions<Inputs, Outputs>> = {},
   { capacityBytes = 65_536 }: SessionOptions = {},
 ): Session {
   const clock = new FakeClock();

@@ -1,7 +1,7 @@
 // What a handler does that needs to know more: a result for modern clients, questions for legacy ones.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Params, Result } from "../messages.ts";
+import type { Params } from "../messages.ts";
 import type { InputRequiredResult, RequestContext } from "../schema.ts";
 import { waitUntil } from "./helpers.ts";
 import {
@@ -131,7 +131,7 @@ test("Server asks several things at once, and in rounds, keeping the original pa
         call(args, { inputResponses, requestState }) {
           rounds.push([args, inputResponses, requestState]);
           if (rounds.length === 1) {
-            const inputRequests = {
+            const inputRequests: InputRequiredResult["inputRequests"] = {
               a: ELICIT,
               b: { method: "sampling/createMessage", params: { messages: [], maxTokens: 1 } },
             };
@@ -214,7 +214,7 @@ test("Server withdraws its questions when a legacy client cancels the request (V
 });
 
 test("Server asks a legacy client for a URL with the id its revision wants (V8)", async (t) => {
-  const inputRequests = {
+  const inputRequests: InputRequiredResult["inputRequests"] = {
     u: { method: "elicitation/create", params: { mode: "url", message: "", url: "https://x" } },
   };
   const session = start(t, {
@@ -235,11 +235,13 @@ test("Server asks a legacy client for a URL with the id its revision wants (V8)"
 });
 
 test("Server answers -32021 with the capabilities a client would have to declare (V6)", async (t) => {
-  const ask = (inputRequests: Params): Result => ({ resultType: "input_required", inputRequests });
+  const ask = (
+    inputRequests: Params,
+  ) => ({ resultType: "input_required", inputRequests } as InputRequiredResult);
   const elicit = (params: Params) => ask({ a: { method: "elicitation/create", params } });
   const sample = (params: Params) => ask({ a: { method: "sampling/createMessage", params } });
   const roots = ask({ a: { method: "roots/list" } });
-  const cases: Array<[result: Result, declared: Params, required: Params | undefined]> = [
+  const cases: Array<[result: InputRequiredResult, declared: Params, required: Params | undefined]> = [
     [elicit({}), {}, { elicitation: { form: {} } }],
     [elicit({ mode: "form" }), { elicitation: {} }, undefined],
     [elicit({}), { elicitation: { form: {} } }, undefined],
@@ -316,7 +318,7 @@ test("Server answers -32603 where an input_required result may not stand or says
     { inputRequests: { a: { method: "tools/call" } } },
     { requestState: 7 },
   ];
-  const give = (params: Params): Result => ({ resultType: "input_required", ...params });
+  const give = (params: Params) => ({ resultType: "input_required", ...params } as InputRequiredResult);
   const session = start(t, {
     tools: { odd: { call: ({ index }) => give(results[index as number]!) } },
     handlers: { "x/own": () => give({ requestState: "x" }), "tools/list": () => give({ requestState: "x" }) },

@@ -7,7 +7,7 @@ import {
   type Params,
   type Result,
 } from "../../messages.ts";
-import type { JSONSchema, ToolDefinition } from "../../schema.ts";
+import type { JSONSchema, Schema, ToolDefinition } from "../../schema.ts";
 import type { ActiveRequest } from "./active_request.ts";
 import { pageOf } from "./pages.ts";
 import { isThenable } from "../thenable.ts";
@@ -59,7 +59,10 @@ export class ToolSet {
     if (typeof definition.call !== "function") {
       throw new TypeError(`Cannot define ${owner}: "call" is not a function`);
     }
-    const { inputSchema, inputJsonSchema, outputSchema, outputJsonSchema } = definition as ToolDefinition;
+    const { inputSchema, inputJsonSchema, outputSchema, outputJsonSchema } = definition as ToolDefinition<
+      Schema,
+      Schema
+    >;
     const schema = inputSchema ?? inputJsonSchema;
     const inputListing = inputJsonSchema ?? toJSONSchema(schema ?? ANY_OBJECT, "input", owner);
     if (inputListing.type !== "object") {

@@ -1,9 +1,17 @@
 /** The tools and the prompt of the conformance server that need another round: they ask the client first (SEP-2322). */
 
 import { createHmac, randomUUID } from "node:crypto";
-import { ErrorCode, type JSONObject, type Result } from "@mcp/stdio/messages";
+import { ErrorCode, type JSONObject } from "@mcp/stdio/messages";
 import { ProtocolError } from "@mcp/stdio/errors";
-import type { CallToolResult, PromptDefinition, RequestContext, ToolDefinition } from "@mcp/stdio/schema";
+import type { FormField, FormSchema } from "@mcp/stdio/methods";
+import type {
+  InputRequest,
+  InputRequiredResult,
+  PromptDefinition,
+  RequestContext,
+  ToolDefinition,
+} from "@mcp/stdio/schema";
+import { inputRequired } from "@mcp/stdio/server";
 
 const SECRET = randomUUID();
 
@@ -111,9 +119,7 @@ export const MULTI_ROUND_PROMPTS: { [name: string]: PromptDefinition } = {
   },
 };
 
-type InputRequest = { method: string; params: JSONObject };
-
-function ask(inputRequests: { [key: string]: InputRequest }, state?: JSONObject): CallToolResult & Result {
+function ask(inputRequests: { [key: string]: InputRequest }, state?: JSONObject): InputRequiredResult {
   return {
     resultType: "input_required",
     inputRequests,
@@ -121,14 +127,17 @@ function ask(inputRequests: { [key: string]: InputRequest }, state?: JSONObject)
   };
 }
 
-function elicit(message: string, name: string, type: "string" | "boolean" = "string"): InputRequest {
-  const requestedSchema = { type: "object", properties: { [name]: { type } }, required: [name] };
-  return { method: "elicitation/create", params: { message, requestedSchema } };
+function elicit(message: string, name: string, type: FormField["type"] = "string"): InputRequest {
+  const properties = { [name]: { type } as FormField };
+  const requestedSchema: FormSchema = { type: "object", properties, required: [name] };
+  return inputRequired.elicit({ message, requestedSchema });
 }
 
 function sample(text: string): InputRequest {
-  const messages = [{ role: "user", content: { type: "text", text } }];
-  return { method: "sampling/createMessage", params: { messages, maxTokens: 100 } };
+  return inputRequired.sampling({
+    messages: [{ role: "user", content: { type: "text", text } }],
+    maxTokens: 100,
+  });
 }
 
 function answerOf({ inputResponses }: RequestContext, key: string): JSONObject {
