@@ -35,6 +35,7 @@ import type {
   SpawnOptions,
 } from "./client_options.ts";
 import {
+  checkLaunch,
   resolveGraces,
   resolveLaunch,
   resolveRequest,
@@ -151,6 +152,7 @@ export class Client {
 
   /** Used by {@linkcode spawn}. */
   static async spawn(options: SpawnOptions): Promise<Client> {
+    checkLaunch("spawn()", options);
     const runtime = options.runtime ?? await detectRuntime();
     const start = resolveLaunch(options, runtime);
     const { command, args, cwd, env } = start.launch;

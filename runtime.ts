@@ -138,6 +138,8 @@ export interface RuntimeAdapter {
   writeStderr(text: string): void;
   /** This process's environment, as far as it may be read; a name that is given alone needs less permission. */
   env(names?: readonly string[]): Record<string, string>;
+  /** Whether a variable of that environment may be read at all, set or not. */
+  mayReadEnv(name: string): boolean;
   /** The working directory. */
   cwd(): string;
   /**

@@ -38,7 +38,7 @@
  */
 
 import type { SpawnOptions } from "./client_options.ts";
-import { resolveGraces, resolveLaunch, resolveSurroundings } from "./client_settings.ts";
+import { checkLaunch, resolveGraces, resolveLaunch, resolveSurroundings } from "./client_settings.ts";
 import { detectRuntime } from "./internal/runtime/detect.ts";
 import { guardStdoutNow } from "./internal/runtime/guard_now.ts";
 import { ProcessWire, type ProcessWireSettings } from "./internal/sdk/process_wire.ts";
@@ -200,9 +200,11 @@ export class StdioClientTransport {
   /**
    * Makes one. The server is started by {@linkcode StdioClientTransport.start}.
    *
+   * @throws {TypeError} If an option is of the wrong kind, or misspelt.
    * @throws {RangeError} If a limit or a duration cannot be used.
    */
   constructor(options: StdioClientTransportOptions) {
+    checkLaunch("StdioClientTransport", options);
     this.#options = options;
     this.#graces = resolveGraces(options);
     this.#surroundings = resolveSurroundings(options, () => this.#facts());

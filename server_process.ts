@@ -1,7 +1,7 @@
 /** A server's process without a client: what any client of the protocol can talk to. `client.ts` gives this out. */
 
 import type { CloseOptions, CloseReport, SpawnOptions } from "./client_options.ts";
-import { resolveGraces, resolveLaunch, resolveSurroundings } from "./client_settings.ts";
+import { checkLaunch, resolveGraces, resolveLaunch, resolveSurroundings } from "./client_settings.ts";
 import type { Connection } from "./connection.ts";
 import { offAbort, onAbort } from "./internal/abort.ts";
 import type { Graces, Link } from "./internal/client/link.ts";
@@ -94,6 +94,7 @@ export class ServerProcess {
  * @throws {RangeError} As a rejection, if a limit or a duration cannot be used.
  */
 export async function spawnServer(options: SpawnServerOptions): Promise<ServerProcess> {
+  checkLaunch("spawnServer()", options);
   const { signal } = options;
   const runtime = options.runtime ?? await detectRuntime();
   const start = resolveLaunch(options, runtime);

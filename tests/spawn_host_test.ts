@@ -205,6 +205,26 @@ if (name === "deno") {
     );
   }
 
+  test("A Deno host without --allow-env is told once what its servers lack (XF12)", SLOW, async (t) => {
+    const scripts = [new Script(t, []), new Script(t, [])];
+    const servers = scripts.map(({ command, args }) => ({ command, args }));
+    for (
+      const flags of [["--allow-run"], ["--allow-run", "--allow-env=HOME"], ["--allow-run", "--allow-env"]]
+    ) {
+      const command = program("host_client.ts", ["closes", JSON.stringify({ servers })], [
+        "--no-prompt",
+        ...flags,
+      ]);
+      const host = await startCommand(t, command, { stderr: "pipe" });
+      const text = await textOf(host.stderr);
+      const warnings = text.match(
+        /start (?:with an empty environment|without PATH): that needs --allow-env/g,
+      );
+      assert.equal(warnings?.length ?? 0, flags.at(-1) === "--allow-env" ? 0 : 1, text);
+      if (flags.length > 1 && warnings !== null) assert.match(warnings[0]!, /without PATH/);
+    }
+  });
+
   test(
     "A Deno host without the permission to run is told which flag, before anything starts (P10, B105)",
     SLOW,

@@ -1,5 +1,6 @@
 /** Arguments to values: options by `node:util`, whose complaints differ from runtime to runtime, and are ours therefore. */
 
+import { distance } from "../similar_keys.ts";
 import { parseArgs } from "node:util";
 import { type OptionSpec, type OptionSpecs, UsageError } from "./command.ts";
 
@@ -101,34 +102,12 @@ export function nearest(typed: string, names: readonly string[]): string | undef
   // Words of a command line are short: what is longer than any is near to none.
   if (typed.length > 40) return undefined;
   const ranked = names
-    .map((name) => ({ name, distance: distanceOf(typed, name) }))
+    .map((name) => ({ name, distance: distance(typed, name) }))
     .sort((one, other) => one.distance - other.distance);
   const best = ranked[0];
   return best !== undefined && best.distance <= Math.max(1, Math.floor(typed.length / 3))
     ? best.name
     : undefined;
-}
-
-/** How many characters have to be put in, taken out, changed or swapped to make one word of the other. */
-function distanceOf(one: string, other: string): number {
-  const rows = [Array.from({ length: other.length + 1 }, (_, index) => index)];
-  for (let row = 1; row <= one.length; row++) {
-    const above = rows[row - 1]!;
-    const current = [row];
-    for (let column = 1; column <= other.length; column++) {
-      const isSame = one[row - 1] === other[column - 1];
-      const isSwap = row > 1 && column > 1 && one[row - 2] === other[column - 1] &&
-        one[row - 1] === other[column - 2];
-      current.push(Math.min(
-        above[column - 1]! + (isSame ? 0 : 1),
-        above[column]! + 1,
-        current[column - 1]! + 1,
-        isSwap ? rows[row - 2]![column - 2]! + 1 : Infinity,
-      ));
-    }
-    rows.push(current);
-  }
-  return rows[one.length]![other.length]!;
 }
 
 /**

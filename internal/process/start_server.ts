@@ -1,6 +1,7 @@
 import type { Logger } from "../../logger.ts";
-import type { Clock, RuntimeAdapter } from "../../runtime.ts";
+import type { Clock, RuntimeAdapter, SpawnCommand } from "../../runtime.ts";
 import { type ConnectionSettings, StreamConnection } from "../stream_connection.ts";
+import { getVariable } from "../variables.ts";
 import { endWithThisProcess } from "./process_end.ts";
 import { type LaunchSettings, planLaunch } from "./launch.ts";
 import { OwnedProcess } from "./owned_process.ts";
@@ -27,7 +28,11 @@ export interface StartSettings {
  */
 export async function startServer(settings: StartSettings): Promise<ProcessLink> {
   const { launch, runtime, logger, clock } = settings;
-  const child = await runtime.spawn(await planLaunch(launch, runtime));
+  const command = await planLaunch(launch, runtime);
+  if (launch.inheritEnv !== "none" && !runtime.mayReadEnv("PATH")) {
+    warnOfPoorEnvironment(command, runtime, logger);
+  }
+  const child = await runtime.spawn(command);
   if (!settings.keepsAlive) child.unref();
   const process = new OwnedProcess(child, {
     processGroup: launch.processGroup,
@@ -57,9 +62,20 @@ export async function startServer(settings: StartSettings): Promise<ProcessLink>
   });
 }
 
+/** Each is said once for each runtime: it is the same for every server. */
+const warnedOfEnvironment = new WeakSet<RuntimeAdapter>();
 const warned = new WeakSet<RuntimeAdapter>();
 
-/** Said once for each runtime: it is the same for every server. */
+function warnOfPoorEnvironment({ env }: SpawnCommand, runtime: RuntimeAdapter, logger: Logger): void {
+  if (warnedOfEnvironment.has(runtime) || getVariable(runtime.os, env, "PATH") !== undefined) return;
+  warnedOfEnvironment.add(runtime);
+  const what = runtime.mayReadEnv("HOME") ? "without PATH" : "with an empty environment";
+  logger.warn(
+    `[mcp_stdio] the environment of this process may not be read, so that its servers start ${what}: ` +
+      "that needs --allow-env",
+  );
+}
+
 function warnChildOnly(runtime: RuntimeAdapter, logger: Logger): void {
   if (warned.has(runtime)) return;
   warned.add(runtime);

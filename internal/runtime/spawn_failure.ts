@@ -1,6 +1,7 @@
 /** The one place that says why a process could not be started, in the same words whatever the runtime reported. */
 
 import { ProcessError, type ProcessErrorCode } from "../../errors.ts";
+import { commandHint } from "./command_hint.ts";
 import type { RuntimeAdapter, SpawnCommand } from "../../runtime.ts";
 
 /** What is asked of the system: its kind, and what is at a path. */
@@ -35,11 +36,7 @@ function isVariable(name: string, value: string): boolean {
   return name !== "" && !name.includes("=", 1) && !name.includes("\0") && !value.includes("\0");
 }
 
-const NOT_EXECUTABLE = { hint: "a directory or a file without execute permission" } as const;
-const NO_PROGRAM = {
-  hint: "start it by its interpreter, such as node or python",
-  systemCode: "EFTYPE",
-} as const;
+const NO_PROGRAM_HINT = "start it by its interpreter, such as node or python";
 
 /** Facts beside the command. */
 interface Facts {
@@ -60,9 +57,12 @@ export async function spawnFailure(
   const { message = String(cause), name = "" } = (cause ?? {}) as Partial<Error>;
   const fail = (code: ProcessErrorCode, reason: string, facts: Facts = {}) =>
     processError(code, command, reason, { systemCode, ...facts }, cause);
+  const scriptHint = commandHint(shownOf(command).command, shownOf(command).args);
+  const notExecutable = { hint: scriptHint ?? "a directory or a file without execute permission" };
   if (probe.os === "windows") {
     if (systemCode === "EFTYPE" || /\(os error 193\)/.test(message)) {
-      return fail("spawn_failed", "it is no program that Windows can start", NO_PROGRAM);
+      const hint = scriptHint ?? NO_PROGRAM_HINT;
+      return fail("spawn_failed", "it is no program that Windows can start", { hint, systemCode: "EFTYPE" });
     }
     if (systemCode === "EACCES" || systemCode === "EPERM") {
       return fail("permission_denied", "access is denied");
@@ -73,7 +73,7 @@ export async function spawnFailure(
     case "ENOENT":
       if (!await isThere(command, probe)) break;
       if (clues.notOnPath) {
-        return fail("permission_denied", "not executable", { ...NOT_EXECUTABLE, systemCode: "EACCES" });
+        return fail("permission_denied", "not executable", { ...notExecutable, systemCode: "EACCES" });
       }
       return fail("spawn_failed", "the interpreter named in its first line is missing");
     case "ENOTDIR":
@@ -82,7 +82,7 @@ export async function spawnFailure(
       break;
     case "EACCES":
     case "EPERM":
-      return fail("permission_denied", "not executable", NOT_EXECUTABLE);
+      return fail("permission_denied", "not executable", notExecutable);
     case undefined:
       return fail(name === "TypeError" ? "invalid_argument" : "spawn_failed", message);
     default:
@@ -110,8 +110,15 @@ async function missingCwd(
 }
 
 function noSuchCommand(command: SpawnCommand, systemCode: string | undefined, cause?: unknown): ProcessError {
-  const hint = isPath(shownOf(command).command) ? undefined : "searched in the PATH it would be given";
-  return processError("command_not_found", command, "no such command", { systemCode, hint }, cause);
+  const asked = shownOf(command);
+  const searched = isPath(asked.command) ? undefined : "searched in the PATH it would be given";
+  const hint = [searched, commandHint(asked.command, asked.args)].filter((each) => each !== undefined).join(
+    "; ",
+  );
+  return processError("command_not_found", command, "no such command", {
+    systemCode,
+    hint: hint || undefined,
+  }, cause);
 }
 
 function shownOf(command: SpawnCommand): Pick<SpawnCommand, "command" | "args"> {

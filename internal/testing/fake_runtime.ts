@@ -217,6 +217,10 @@ class MemoryRuntime implements FakeRuntime {
       : Object.fromEntries(Object.entries(env).filter(([name]) => names.includes(name)));
   }
 
+  mayReadEnv(): boolean {
+    return true;
+  }
+
   cwd(): string {
     return "/";
   }

@@ -61,6 +61,10 @@ export class BunRuntime implements RuntimeAdapter {
     return pickVariables(this.os, env, names ?? Object.keys(env));
   }
 
+  mayReadEnv(): boolean {
+    return true;
+  }
+
   cwd(): string {
     return bunProcess().cwd();
   }

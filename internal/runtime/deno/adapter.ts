@@ -68,6 +68,10 @@ export class DenoRuntime implements RuntimeAdapter {
     );
   }
 
+  mayReadEnv(variable: string): boolean {
+    return isGranted({ name: "env", variable });
+  }
+
   cwd(): string {
     return Deno.cwd();
   }

@@ -66,6 +66,10 @@ export class NodeRuntime implements RuntimeAdapter {
     return pickVariables(this.os, env, names ?? Object.keys(env));
   }
 
+  mayReadEnv(): boolean {
+    return true;
+  }
+
   cwd(): string {
     return process.cwd();
   }

@@ -33,7 +33,7 @@ function toPlain(key: string): string {
 }
 
 /** How many letters must be put in, left out, replaced or swapped to make one word of another. */
-function distance(left: string, right: string): number {
+export function distance(left: string, right: string): number {
   let before: number[] = [];
   let last = Array.from({ length: right.length + 1 }, (_, index) => index);
   for (let row = 1; row <= left.length; row++) {

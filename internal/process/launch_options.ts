@@ -1,0 +1,81 @@
+/** What a user says of a server to be started, looked at before anything is done. */
+
+import { quoteText } from "../shown_text.ts";
+
+/** As it comes from a user, who may not have a compiler. */
+export interface LaunchOptions {
+  readonly command: unknown;
+  readonly args?: unknown;
+  readonly cwd?: unknown;
+  readonly env?: unknown;
+  readonly inheritEnv?: unknown;
+  readonly passEnv?: unknown;
+  readonly processGroup?: unknown;
+  readonly stderr?: unknown;
+}
+
+const STDERR_MODES = ["inherit", "tee", "capture", "ignore"];
+
+/**
+ * Checks how a server is to be started.
+ *
+ * @throws {TypeError} If something is of the wrong kind; the text says of which kind it must be.
+ */
+export function checkLaunchOptions(options: LaunchOptions): void {
+  if (typeof options !== "object" || options === null) {
+    throw new TypeError(
+      `Cannot start a server: it takes { command: "node", args: ["server.js"] }, not ${kindOf(options)}`,
+    );
+  }
+  const { command, args, cwd, env, inheritEnv, passEnv, processGroup, stderr } = options;
+  if (typeof command !== "string") {
+    throw new TypeError(`Cannot start a server: "command" must be a string, but is ${kindOf(command)}`);
+  }
+  const refuse = (name: string, must: string, value: unknown): never => {
+    throw new TypeError(
+      `Cannot start ${quoteText(command)}: "${name}" must be ${must}, but is ${kindOf(value)}`,
+    );
+  };
+  if (args !== undefined) {
+    checkStrings("args", args, `an array of strings, such as ${exampleOf(args)}`, refuse);
+  }
+  if (passEnv !== undefined) checkStrings("passEnv", passEnv, "an array of names", refuse);
+  if (cwd !== undefined && typeof cwd !== "string") refuse("cwd", "a path as a string", cwd);
+  if (env !== undefined && (typeof env !== "object" || env === null || Array.isArray(env))) {
+    refuse("env", 'an object, such as { TOKEN: "…" }', env);
+  }
+  if (inheritEnv !== undefined && !["safe", "all", "none"].includes(inheritEnv as string)) {
+    refuse("inheritEnv", '"safe", "all" or "none"', inheritEnv);
+  }
+  if (processGroup !== undefined && typeof processGroup !== "boolean") {
+    refuse("processGroup", "true or false", processGroup);
+  }
+  if (stderr !== undefined && typeof stderr !== "function" && !STDERR_MODES.includes(stderr as string)) {
+    refuse("stderr", '"inherit", "tee", "capture", "ignore" or a function', stderr);
+  }
+}
+
+function checkStrings(
+  name: string,
+  value: unknown,
+  must: string,
+  refuse: (name: string, must: string, value: unknown) => never,
+): void {
+  if (!Array.isArray(value)) refuse(name, must, value);
+  (value as unknown[]).forEach((each, index) => {
+    if (typeof each !== "string") refuse(`${name}[${index}]`, "a string", each);
+  });
+}
+
+/** What was meant, if it is a string of words. */
+function exampleOf(args: unknown): string {
+  const words = typeof args === "string" ? args.trim().split(/\s+/).slice(0, 3) : ["server.js"];
+  return `[${words.map((word) => quoteText(word, 40)).join(", ")}]`;
+}
+
+function kindOf(value: unknown): string {
+  if (value === undefined || value === null) return String(value);
+  if (typeof value === "string") return quoteText(value, 40);
+  if (Array.isArray(value)) return "an array";
+  return typeof value === "object" ? "an object" : `a ${typeof value}`;
+}
