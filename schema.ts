@@ -267,14 +267,12 @@ export type PlainOutput =
   | StructuredResult<unknown>
   | void;
 
-declare const hint: unique symbol;
-
 /** No value is one. It lets the compiler read `type: "text"` as that very word before it knows the output schema. */
 export interface ContentHint {
   /** A word that content may have for its type. */
   type: ContentBlock["type"];
   /** What nothing has. */
-  readonly [hint]: never;
+  readonly "~never": never;
 }
 
 /** A tool: what it is for, what it takes and gives, and what it does. */
