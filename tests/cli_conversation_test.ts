@@ -39,9 +39,18 @@ const SESSIONS: Readonly<Record<string, ReadonlyArray<readonly [said: Said, prob
   "an answer to nothing": [[ask(1)], [answer(2), /never made/]],
   "a second answer": [[ask(1)], [answer(1)], [answer(1), /a second answer/]],
   "cancelled": [[ask(1)], [tell("client", "notifications/cancelled", { requestId: 1 })]],
-  "an answer to what was cancelled": [
+  "an answer to what was cancelled, which may have crossed it": [
+    [ask(1)],
+    [ask(2)],
+    [tell("client", "notifications/cancelled", { requestId: 1 })],
+    [answer(2)],
+    [answer(1)],
+  ],
+  "an answer to what was cancelled, by a server that has read on": [
     [ask(1)],
     [tell("client", "notifications/cancelled", { requestId: 1 })],
+    [ask(2)],
+    [answer(2)],
     [answer(1), /that was cancelled/],
   ],
   "a cancellation that crosses the answer": [
@@ -66,7 +75,10 @@ const SESSIONS: Readonly<Record<string, ReadonlyArray<readonly [said: Said, prob
   "progress of what was cancelled": [
     [ask(1, "tools/call", { _meta: { progressToken: 0 } })],
     [tell("client", "notifications/cancelled", { requestId: 1 })],
-    [progress(0, 1), /that was cancelled/],
+    [progress(0, 1)],
+    [ask(2)],
+    [answer(2)],
+    [progress(0, 2), /that was cancelled/],
   ],
   "a token in use": [
     [ask(1, "tools/call", { _meta: { progressToken: 5 } })],
@@ -93,6 +105,15 @@ const SESSIONS: Readonly<Record<string, ReadonlyArray<readonly [said: Said, prob
   "an error that names no request": [
     [ask(1)],
     [["server", { error: { code: -32600, message: "bad" } }], /names no request/],
+  ],
+  "a listen stream that the client ends": [
+    [ask(9, "subscriptions/listen")],
+    [stream(9, "notifications/subscriptions/acknowledged")],
+    [tell("client", "notifications/cancelled", { requestId: 9 })],
+    [stream(9, "notifications/tools/list_changed")],
+    [ask(10)],
+    [answer(10)],
+    [stream(9, "notifications/tools/list_changed"), /a stream that is over/],
   ],
   "a listen stream": [
     [ask(9, "subscriptions/listen")],

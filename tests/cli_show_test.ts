@@ -47,6 +47,7 @@ test("buildModel() tells how every request ended and which rows belong to it (L5
       ["resources/read weather://stations/oslo", "error", 2],
       ["tools/call station-report", "cancelled", 3],
       ["tools/call history", "done", 2],
+      ["prompts/list", "done", 2],
       ["tools/list", "done", 2],
       ["tools/call station-report", "lost", 1],
       ["tools/call get-forecast", "done", 2],
@@ -57,8 +58,8 @@ test("buildModel() tells how every request ended and which rows belong to it (L5
     for (const row of bar.rows) assert.equal(model.bars[model.rows[row]!.call], bar);
   }
   const { states, breaks, requests } = countModel(model);
-  assert.deepEqual(states, { done: 9, stream: 1, failed: 1, error: 1, cancelled: 1, lost: 1 });
-  assert.deepEqual([requests, breaks], [14, 2]);
+  assert.deepEqual(states, { done: 10, stream: 1, failed: 1, error: 1, cancelled: 1, lost: 1 });
+  assert.deepEqual([requests, breaks], [15, 2]);
   assert.deepEqual(
     model.rows.filter((row) => row.breaks.length > 0).map(({ breaks }) => breaks[0]),
     ["text that is no JSON", "progress of a request that was cancelled"],
@@ -89,7 +90,7 @@ test("show lists every line, with outcome, duration and what is broken; filters 
   assert.match(all.stdout, /\n1\.980 {2}● the server was ended by SIGKILL\n/);
   assert.match(
     all.stdout,
-    /\n14 requests · 9 done · 1 failed · 1 error · 1 cancelled · 1 unanswered · 1 stream · 2 lines break a rule\n$/,
+    /\n15 requests · 10 done · 1 failed · 1 error · 1 cancelled · 1 unanswered · 1 stream · 2 lines break a rule\n$/,
   );
   const lines = async (...args: string[]) =>
     (await runCli(["show", path, ...args])).stdout.split("\n\n")[0]!.split("\n").filter((line) =>
@@ -125,7 +126,7 @@ test("show --json gives the model, and --check ends with 1 where there is a prob
     [12, "done"],
   ]);
   assert.equal(rows.length, 4);
-  assert.equal(counts.requests, 14);
+  assert.equal(counts.requests, 15);
   assert.equal((await runCli(["show", path, "--check"])).code, 1);
   const good = SAMPLE.split("\n").slice(0, 8).join("\n");
   assert.equal((await runCli(["show", writeRecording(t, good), "--check"])).code, 0);
@@ -263,7 +264,7 @@ function openPage(text: string): FakeWindow {
 test("the page opens with its first problem chosen, everywhere at once (L5)", () => {
   const page = openPage(SAMPLE);
   assert.equal(page.root.dataset.ready, "yes");
-  assert.equal(page.get("count").textContent, "48 lines");
+  assert.equal(page.get("count").textContent, "50 lines");
   const [selected] = page.get("list").all("selected");
   assert.match(selected!.textContent, /tools\/call history! failed 236 ms/);
   assert.equal(page.get("list").attributes["aria-activedescendant"], selected!.id);
@@ -276,14 +277,14 @@ test("the page opens with its first problem chosen, everywhere at once (L5)", ()
   assert.ok(canvas.drawn.some((call) => call.startsWith("fillText(history,")));
   assert.ok(canvas.drawn.some((call) => call.startsWith("setLineDash(3,3")));
   assert.deepEqual(page.get("chips").children.map((chip) => chip.textContent), [
-    "✓ 9 done",
+    "✓ 10 done",
     "! 1 failed",
     "✗ 1 error",
     "⊘ 1 cancelled",
     "? 1 unanswered",
     "∞ 1 stream",
-    "→ 15 client",
-    "← 23 server",
+    "→ 16 client",
+    "← 24 server",
     "│ 6 stderr",
     "● 4 process",
     "▲ 2 break a rule",
@@ -318,13 +319,13 @@ test("the page is used by keys alone: lines, problems, the other end of a reques
   const search = page.get("search");
   search.value = "oslo";
   search.emit("input");
-  assert.equal(page.get("count").textContent, "4 of 48 lines");
+  assert.equal(page.get("count").textContent, "4 of 50 lines");
   page.press("j", search);
   assert.equal(title(), "the server has ended its output", "a letter in the search is a letter");
   page.press("ArrowDown", search);
   page.press("ArrowUp", search);
   page.press("Escape", search);
-  assert.equal(page.get("count").textContent, "48 lines");
+  assert.equal(page.get("count").textContent, "50 lines");
 });
 
 test("the page is used by the mouse: chips leave out, a line and a bar choose, the one under the cursor is shown (L5)", () => {
@@ -336,7 +337,7 @@ test("the page is used by the mouse: chips leave out, a line and a bar choose, t
   assert.ok(page.get("list").all("row").every((row) => !row.className.includes("done")));
   chip("done").emit("click");
   chip("break").emit("click");
-  assert.equal(page.get("count").textContent, "2 of 48 lines");
+  assert.equal(page.get("count").textContent, "2 of 50 lines");
   chip("break").emit("click");
   const row = page.get("list").all("row").find(({ textContent }) => textContent.includes("cache miss")) ??
     page.get("list").all("row")[0]!;

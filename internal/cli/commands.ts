@@ -8,7 +8,8 @@ import { LISTEN } from "./commands/listen.ts";
 import { PROMPT } from "./commands/prompt.ts";
 import { READ } from "./commands/read.ts";
 import { RECORD } from "./commands/record.ts";
+import { REPLAY } from "./commands/replay.ts";
 import { SHOW } from "./commands/show.ts";
 
 /** All commands. */
-export const COMMANDS: readonly Command[] = [LIST, CALL, READ, PROMPT, LISTEN, DOCTOR, RECORD, SHOW];
+export const COMMANDS: readonly Command[] = [LIST, CALL, READ, PROMPT, LISTEN, DOCTOR, RECORD, SHOW, REPLAY];

@@ -126,6 +126,8 @@ export function makeSampleRecording(): string {
     method: "notifications/cancelled",
     params: { requestId: 10, reason: "the user has closed the panel" },
   });
+  script.ask(918, 15, "prompts/list");
+  script.answer(931, 15, { prompts: [] });
   script.progress(960, 10, 1, 4, "late");
   script.tell(1_164, 8, "8 measurements taken");
   script.say(1_188, "server", {

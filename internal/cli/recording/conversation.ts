@@ -30,6 +30,9 @@ export interface Call {
   progressCount: number;
   lastProgress: number;
   isAcknowledged: boolean;
+  /** Its number among the requests of its side, and how many there were when it was cancelled. */
+  readonly number: number;
+  cancelledAfter: number;
 }
 
 /** What one message is. */
@@ -54,6 +57,19 @@ class Requests {
   readonly over: RecentMap<RequestId, Call> = new RecentMap(REMEMBERED);
   readonly tokens: Map<RequestId, Call> = new Map();
   readonly pastTokens: RecentMap<RequestId, Call> = new RecentMap(REMEMBERED);
+  /** How many there have been, and the number of the last one that was answered. */
+  made = 0;
+  lastAnswered = 0;
+  /** Whether there were more at once than are followed. */
+  isIncomplete = false;
+
+  /**
+   * Whether the other side must have known that a request was cancelled: it has answered one that was made later. Before that
+   * the cancellation and what comes for it may have crossed.
+   */
+  knewOfCancellation(call: Call): boolean {
+    return call.state === "cancelled" && this.lastAnswered > call.cancelledAfter;
+  }
 }
 
 /** A conversation as it goes on. */
@@ -130,8 +146,11 @@ export class Conversation {
       progressCount: 0,
       lastProgress: -Infinity,
       isAcknowledged: false,
+      number: ++requests.made,
+      cancelledAfter: Infinity,
     };
     if (requests.open.size < MOST_OPEN) requests.open.set(id, call);
+    else requests.isIncomplete = true;
     if (progressToken !== undefined) {
       if (requests.tokens.has(progressToken)) breaks.push("a progress token that is in use");
       requests.tokens.set(progressToken, call);
@@ -157,21 +176,22 @@ export class Conversation {
       return { call: undefined, role: "answer", breaks };
     }
     const call = requests.open.get(id);
-    if (call === undefined) return this.#observeLateAnswer(requests.over.get(id));
+    if (call === undefined) return this.#observeLateAnswer(requests, requests.over.get(id));
     this.#settle(requests, call, at, message);
     return { call, role: "answer", breaks: NOTHING };
   }
 
-  #observeLateAnswer(call: Call | undefined): Observation {
+  #observeLateAnswer(requests: Requests, call: Call | undefined): Observation {
     const problem = call === undefined
-      ? "an answer to a request that was never made"
+      ? requests.isIncomplete ? undefined : "an answer to a request that was never made"
       : call.state === "cancelled"
-      ? "an answer to a request that was cancelled"
+      ? requests.knewOfCancellation(call) ? "an answer to a request that was cancelled" : undefined
       : "a second answer";
-    return { call, role: "answer", breaks: [problem] };
+    return { call, role: "answer", breaks: problem === undefined ? NOTHING : [problem] };
   }
 
   #settle(requests: Requests, call: Call, at: number, { result, error }: JSONObject): void {
+    requests.lastAnswered = Math.max(requests.lastAnswered, call.number);
     if (isJSONObject(error)) {
       call.state = "error";
       call.problem = `${String(error.code)} ${String(error.message)}`;
@@ -214,6 +234,7 @@ export class Conversation {
     if (call !== undefined) {
       const breaks = call.method === "initialize" ? [`"initialize" cannot be cancelled`] : NOTHING;
       call.state = "cancelled";
+      call.cancelledAfter = own.made;
       this.#close(own, call, at);
       return { call, role: "cancellation", breaks };
     }
@@ -238,11 +259,11 @@ export class Conversation {
     if (call === undefined) {
       const past = requests.pastTokens.get(token);
       const problem = past === undefined
-        ? "progress for a token that no request gave"
+        ? requests.isIncomplete ? undefined : "progress for a token that no request gave"
         : past.state === "cancelled"
-        ? "progress of a request that was cancelled"
+        ? requests.knewOfCancellation(past) ? "progress of a request that was cancelled" : undefined
         : "progress after the answer";
-      return { call: past, role: "progress", breaks: [problem] };
+      return { call: past, role: "progress", breaks: problem === undefined ? NOTHING : [problem] };
     }
     const isRising = typeof progress === "number" && progress > call.lastProgress;
     if (isRising) call.lastProgress = progress;
@@ -258,9 +279,13 @@ export class Conversation {
     const requests = this.#client;
     const call = requests.open.get(id as RequestId) ?? this.#findByText(String(id));
     if (call === undefined) {
-      const isOver = requests.over.get(id as RequestId) !== undefined;
-      const problem = isOver ? "a notification of a stream that is over" : "a notification of no stream";
-      return { call: undefined, role: "notification", breaks: [problem] };
+      const over = requests.over.get(id as RequestId);
+      const problem = over === undefined
+        ? requests.isIncomplete ? undefined : "a notification of no stream"
+        : over.state !== "cancelled" || requests.knewOfCancellation(over)
+        ? "a notification of a stream that is over"
+        : undefined;
+      return { call: undefined, role: "notification", breaks: problem === undefined ? NOTHING : [problem] };
     }
     const isAcknowledgment = method === ACKNOWLEDGED;
     const breaks = call.isAcknowledged || isAcknowledgment

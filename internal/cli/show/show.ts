@@ -5,7 +5,7 @@ import { EXIT, type ExitCode, type Invocation, UsageError } from "../command.ts"
 import type { CliIo } from "../io.ts";
 import type { LineEvent, RecordedEvent } from "../recording/format.ts";
 import { maskMessage, maskText } from "../recording/mask.ts";
-import { readRecording } from "../recording/read_recording.ts";
+import { readRecordingFile } from "../recording/read_recording_file.ts";
 import { type Selection, selectRows } from "./select.ts";
 import { buildModel, countModel, type ShowModel } from "./model.ts";
 import { showBars } from "./terminal_bars.ts";
@@ -40,24 +40,8 @@ export async function runShow(invocation: Invocation, io: CliIo): Promise<ExitCo
  * @throws {UsageError} If it cannot be read or is none.
  */
 export async function loadModel(path: string, keepsSecrets: boolean, io: CliIo): Promise<ShowModel> {
-  const { events, unreadable } = readRecording(await readFile(path, io));
-  if (events.length === 0) {
-    throw new UsageError(`Cannot show ${quoteText(path)}: it is no recording`);
-  }
-  if (unreadable > 0) {
-    io.screen.warn(`${unreadable} ${unreadable === 1 ? "line is" : "lines are"} no event and left out`);
-  }
+  const { events, unreadable } = await readRecordingFile(path, "show", io);
   return buildModel(keepsSecrets ? events : events.map(withoutSecrets), unreadable);
-}
-
-async function readFile(path: string, io: CliIo): Promise<Uint8Array> {
-  try {
-    return await io.files.read(path);
-  } catch (cause) {
-    const { code, message } = cause as { code?: unknown; message?: unknown };
-    const reason = code === "ENOENT" ? "there is no such file" : String(message);
-    throw new UsageError(`Cannot show ${quoteText(path)}: ${reason}`, { cause });
-  }
 }
 
 function withoutSecrets(event: RecordedEvent): RecordedEvent {
