@@ -366,6 +366,7 @@ test(
     const before = await heldBytes();
     for (let count = 0; count < 100_000; count++) buffer.enqueue("x").withdraw();
     const held = await heldBytes() - before;
+    assert.equal(buffer.size, 0);
     assert.ok(held < 2 * 1_048_576, `${held} bytes are held`);
   },
 );

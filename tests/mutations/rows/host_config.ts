@@ -216,7 +216,7 @@ export const ROWS: readonly Mutation[] = [
     file: "internal/host_config/launcher.ts",
     find: "if (launchable.server !== server && !await abort.race(this.#isApproved(launchable.server))) {",
     replace: "if (false) {",
-    tests: ["launch_all_test.ts"],
+    tests: ["launch_all_test.ts", "env_file_test.ts"],
     breaks: "what is started is not what was consented to",
   },
   {
