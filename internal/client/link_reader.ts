@@ -36,8 +36,6 @@ export class LinkReader {
   #isHearingOut = false;
   /** How the server went, if it was not heard to the end. */
   #departure: Departure | undefined;
-  /** Lets the reader go on that waits for a callback. */
-  #release: (() => void) | undefined;
 
   constructor(link: Link, port: LinkReaderPort, clock: Clock) {
     this.#link = link;
@@ -47,13 +45,11 @@ export class LinkReader {
 
   /** Reads to the end; never rejects. */
   async run(): Promise<void> {
-    const { connection, exited, explained, gone } = this.#link;
+    const { connection, exited, explained } = this.#link;
     connection.closed.then(({ kind }) => {
       if (kind === "output_failed") this.#hearOut();
     });
     exited.then(() => this.#hearOut());
-    // A callback that never returns must not hold a link that has been ended.
-    gone.then(() => this.#release?.());
     for (;;) {
       this.#isWaiting = true;
       let batch: readonly Inbound[] | undefined;
@@ -69,21 +65,14 @@ export class LinkReader {
       this.#batches++;
       for (const inbound of batch) {
         const wait = this.#port.route(inbound, this.#link);
-        if (wait !== undefined) await this.#waitFor(wait);
+        // One that never comes holds nobody up: the link is ended without its reader.
+        if (wait !== undefined) await wait;
       }
     }
     this.#over.resolve();
     this.#port.fellSilent(this.#link);
     await settlesWithin(this.#clock, explained, EXPLANATION_MS);
     this.#port.ended(this.#link, this.#departure ?? describeEnd(this.#link));
-  }
-
-  async #waitFor(wait: Promise<void>): Promise<void> {
-    await new Promise<void>((resolve) => {
-      this.#release = resolve;
-      wait.then(resolve);
-    });
-    this.#release = undefined;
   }
 
   /**

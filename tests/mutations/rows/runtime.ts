@@ -157,4 +157,24 @@ export const ROWS: readonly Mutation[] = [
     tests: ["signal_target_test.ts"],
     breaks: "helpers of another user are not waited for",
   },
+  {
+    id: "R2",
+    file: "internal/runtime/byte_streams.ts",
+    find: '  "BrokenPipe",\n',
+    replace: "",
+    tests: ["runtime_adapter_test.ts"],
+    breaks: "a write to a pipe without a reader fails with an error of Deno's own",
+    equivalent: "Deno's error of that name has the code EPIPE, too",
+  },
+  {
+    id: "R12",
+    file: "internal/runtime/node/child.ts",
+    find: 'child.once("spawn", resolve).on("error", reject)',
+    replace: 'child.once("spawn", resolve).once("error", reject)',
+    tests: ["runtime_adapter_test.ts"],
+    breaks: "a second signal that may not be sent ends the host",
+    runtime: "node",
+    equivalent:
+      "it takes two signals that the system refuses for one child, which no test can have without another user",
+  },
 ];

@@ -126,4 +126,13 @@ export const ROWS: readonly Mutation[] = [
     tests: ["sdk_transport_client_test.ts"],
     breaks: "a server that crashes after it has answered is started again, unasked",
   },
+  {
+    id: "K7",
+    file: "internal/sdk/sent_requests.ts",
+    find: 'return this.#given.delete(id) ? "given" : "unknown";',
+    replace: 'return this.#given.has(id) ? "given" : "unknown";',
+    tests: ["sdk_transport_client_test.ts"],
+    breaks: "a second late answer to one request is not logged",
+    equivalent: "a log line for a server that answers a request three times",
+  },
 ];
