@@ -133,7 +133,7 @@ export const ROWS: readonly Mutation[] = [
   },
   {
     id: "XD6-1",
-    file: "internal/host_config/similar_keys.ts",
+    file: "internal/similar_keys.ts",
     find: "const most = name.length > 4 ? 2 : 1;",
     replace: "const most = 0;",
     tests: ["host_hostile_test.ts"],
