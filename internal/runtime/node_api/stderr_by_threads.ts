@@ -17,7 +17,7 @@ const RETRY_MS = 20;
 /** A device that writes by the threads of the runtime. */
 export function writeByThreads(process: BuiltinModules): StderrDevice {
   const { write, writeSync } = process.getBuiltinModule("node:fs") as typeof import("node:fs");
-  let writingSince: number | undefined;
+  let state: "idle" | "writing" | "stuck" = "idle";
   const writeAll = (bytes: Uint8Array, done: () => void): void =>
     write(2, bytes, (error, written) => {
       if (error?.code === "EAGAIN") return void setTimeout(() => writeAll(bytes, done), RETRY_MS).unref();
@@ -27,16 +27,18 @@ export function writeByThreads(process: BuiltinModules): StderrDevice {
     });
   return {
     async write(bytes) {
-      writingSince = performance.now();
+      state = "writing";
+      // By a timer: while this thread was busy, it could not be told that the write is done.
+      const timer = setTimeout(() => state = "stuck", STUCK_MS);
+      timer.unref();
       await new Promise<void>((resolve) => writeAll(bytes, resolve));
-      writingSince = undefined;
+      clearTimeout(timer);
+      state = "idle";
     },
     writeLast(bytes) {
-      if (writingSince !== undefined) {
-        if (performance.now() - writingSince > STUCK_MS) return;
-        // The other thread shall be first: the system then keeps the order.
-        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, START_MS);
-      }
+      if (state === "stuck") return;
+      // The other thread shall be first: the system then keeps the order.
+      if (state === "writing") Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, START_MS);
       try {
         for (let rest = bytes; rest.length > 0;) rest = rest.subarray(writeSync(2, rest));
       } catch {
