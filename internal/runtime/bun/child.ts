@@ -11,13 +11,12 @@ import { isGroupAlive, signalGroup } from "../signal_target.ts";
 import { checkCommand, type PathProbe, spawnFailure } from "../spawn_failure.ts";
 import { endTree, endTreeNow, type TreeEndMeans } from "../tree_end.ts";
 
-const WINDOWS = bunProcess().platform === "win32";
-
 /** Starts a process. */
 export async function spawnOnBun(command: SpawnCommand, probe: PathProbe): Promise<ChildHandle> {
   checkCommand(command);
   try {
-    return new BunChild(start(command), command);
+    const isWindows = probe.os === "windows";
+    return new BunChild(start(command, isWindows), command, isWindows);
   } catch (error) {
     const { message } = error as Error;
     throw await spawnFailure(command, error, probe, {
@@ -26,22 +25,23 @@ export async function spawnOnBun(command: SpawnCommand, probe: PathProbe): Promi
   }
 }
 
-function start(command: SpawnCommand): BunSubprocess {
+function start(command: SpawnCommand, isWindows: boolean): BunSubprocess {
   const { command: name, args, cwd, env } = command;
   try {
-    return spawn(command, [name, ...args]);
+    return spawn(command, [name, ...args], isWindows);
   } catch (error) {
     // A script without a first line that names its interpreter: other runtimes leave it to the system's search, which
     // hands it to the shell.
     if ((error as { code?: unknown }).code !== "ENOEXEC") throw error;
     const path = Bun.which(name, { PATH: env.PATH ?? "", cwd: cwd ?? bunProcess().cwd() });
-    return spawn(command, ["/bin/sh", path ?? name, ...args]);
+    return spawn(command, ["/bin/sh", path ?? name, ...args], isWindows);
   }
 }
 
 function spawn(
   { cwd, env, stderr, processGroup, verbatimArguments }: SpawnCommand,
   cmd: string[],
+  isWindows: boolean,
 ): BunSubprocess {
   return Bun.spawn({
     cmd,
@@ -51,7 +51,7 @@ function spawn(
     stdout: "pipe",
     stderr,
     lazy: true,
-    detached: processGroup && !WINDOWS,
+    detached: processGroup && !isWindows,
     windowsHide: true,
     windowsVerbatimArguments: verbatimArguments ?? false,
   });
@@ -65,13 +65,13 @@ class BunChild implements ChildHandle {
   readonly exited: Promise<ExitStatus | null>;
   readonly #child: BunSubprocess;
   readonly #processGroup: boolean;
-  readonly #leadsGroup: boolean;
+  readonly #isWindows: boolean;
   readonly #outputs: ChildOutput[] = [];
 
-  constructor(child: BunSubprocess, command: SpawnCommand) {
+  constructor(child: BunSubprocess, command: SpawnCommand, isWindows: boolean) {
     this.#child = child;
     this.#processGroup = command.processGroup;
-    this.#leadsGroup = command.processGroup && !WINDOWS;
+    this.#isWindows = isWindows;
     this.pid = child.pid;
     this.stdin = writableTo({
       write: async (bytes) => {
@@ -136,12 +136,16 @@ class BunChild implements ChildHandle {
   #killChild(signal: Signal): boolean {
     if (this.#hasExited) return false;
     // Windows has no signal that does not end it, and Bun knows this one there.
-    this.#child.kill(WINDOWS ? "SIGKILL" : signal);
+    this.#child.kill(this.#isWindows ? "SIGKILL" : signal);
     return true;
   }
 
   #endsTree(target: "child" | "group"): boolean {
-    return WINDOWS && target === "group" && this.#processGroup;
+    return this.#isWindows && target === "group" && this.#processGroup;
+  }
+
+  get #leadsGroup(): boolean {
+    return this.#processGroup && !this.#isWindows;
   }
 
   #treeEnd(): TreeEndMeans {

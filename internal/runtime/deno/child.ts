@@ -10,12 +10,11 @@ import { isGone, isGroupAlive, signalGroup } from "../signal_target.ts";
 import { checkCommand, type PathProbe, processError, spawnFailure } from "../spawn_failure.ts";
 import { endTree, endTreeNow, type TreeEndMeans } from "../tree_end.ts";
 
-const WINDOWS = Deno.build.os === "windows";
-
 /** Starts a process. */
 export async function spawnOnDeno(command: SpawnCommand, probe: PathProbe): Promise<ChildHandle> {
   checkCommand(command);
-  const path = permittedPath(command);
+  const isWindows = probe.os === "windows";
+  const path = permittedPath(command, isWindows);
   if (path === undefined) throw notPermitted(command);
   let child: DenoChildProcess;
   try {
@@ -27,7 +26,7 @@ export async function spawnOnDeno(command: SpawnCommand, probe: PathProbe): Prom
       stdin: "piped",
       stdout: "piped",
       stderr: STDERR[command.stderr],
-      detached: command.processGroup && !WINDOWS,
+      detached: command.processGroup && !isWindows,
       windowsRawArguments: command.verbatimArguments ?? false,
     }).spawn();
   } catch (error) {
@@ -38,7 +37,7 @@ export async function spawnOnDeno(command: SpawnCommand, probe: PathProbe): Prom
       notOnPath: message.endsWith(": entity not found"),
     });
   }
-  return new DenoChild(child, command);
+  return new DenoChild(child, command.processGroup, command.stderr === "pipe", isWindows);
 }
 
 const STDERR = { inherit: "inherit", pipe: "piped", ignore: "null" } as const;
@@ -47,10 +46,10 @@ const STDERR = { inherit: "inherit", pipe: "piped", ignore: "null" } as const;
  * What may be run without asking the user. Deno judges by what it finds in the child's PATH: when that is not the program
  * it was given for the name, it would ask. So with a list of commands the permitted one is looked up here.
  */
-function permittedPath({ command, cwd, env }: SpawnCommand): string | undefined {
+function permittedPath({ command, cwd, env }: SpawnCommand, isWindows: boolean): string | undefined {
   if (isGranted({ name: "run" })) return command;
   const mayRun = (path: string): boolean => isGranted({ name: "run", command: path });
-  if (command.startsWith("/") || WINDOWS || env.PATH === undefined) {
+  if (command.startsWith("/") || isWindows || env.PATH === undefined) {
     return mayRun(command) ? command : undefined;
   }
   if (command.includes("/")) {
@@ -76,17 +75,17 @@ class DenoChild implements ChildHandle {
   readonly exited: Promise<ExitStatus | null>;
   readonly #child: DenoChildProcess;
   readonly #processGroup: boolean;
-  readonly #leadsGroup: boolean;
+  readonly #isWindows: boolean;
   #hasExited = false;
 
-  constructor(child: DenoChildProcess, command: SpawnCommand) {
+  constructor(child: DenoChildProcess, processGroup: boolean, pipesStderr: boolean, isWindows: boolean) {
     this.#child = child;
-    this.#processGroup = command.processGroup;
-    this.#leadsGroup = command.processGroup && !WINDOWS;
+    this.#processGroup = processGroup;
+    this.#isWindows = isWindows;
     this.pid = child.pid;
     this.stdin = writableTo(sinkOf(child.stdin));
     this.stdout = readableFrom(sourceOf(child.stdout));
-    this.stderr = command.stderr === "pipe" ? readableFrom(sourceOf(child.stderr)) : null;
+    this.stderr = pipesStderr ? readableFrom(sourceOf(child.stderr)) : null;
     this.exited = child.status.then(
       // For a signal Deno makes up a code, 128 + its number.
       ({ code, signal }) => signal !== null ? { signal } : { code },
@@ -123,7 +122,7 @@ class DenoChild implements ChildHandle {
   #killChild(signal: string): boolean {
     try {
       // Windows has no signal that does not end it, and Deno knows this one there.
-      this.#child.kill(WINDOWS ? "SIGKILL" : signal);
+      this.#child.kill(this.#isWindows ? "SIGKILL" : signal);
       return true;
     } catch (error) {
       if (error instanceof TypeError || isGone(error)) return false;
@@ -132,7 +131,11 @@ class DenoChild implements ChildHandle {
   }
 
   #endsTree(target: "child" | "group"): boolean {
-    return WINDOWS && target === "group" && this.#processGroup;
+    return this.#isWindows && target === "group" && this.#processGroup;
+  }
+
+  get #leadsGroup(): boolean {
+    return this.#processGroup && !this.#isWindows;
   }
 
   #treeEnd(): TreeEndMeans {

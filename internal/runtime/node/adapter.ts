@@ -19,17 +19,14 @@ import { writeToStderr } from "./stderr.ts";
 import { ownStdin, ownStdout } from "./stdio.ts";
 import { stdoutGuard } from "./stdout_guard.ts";
 import { listenToUncaught } from "../node_api/uncaught.ts";
-
-// Not imported: `node:process` reads all of its properties for its exports, and with them makes the standard streams,
-// which takes longer than all else here.
-const { process } = globalThis;
+import { nodeProcess } from "./process.ts";
 
 /** The adapter for Node. */
 export class NodeRuntime implements RuntimeAdapter {
-  readonly name: string = `node ${process.versions.node}`;
-  readonly os: "posix" | "windows" = process.platform === "win32" ? "windows" : "posix";
-  readonly pid: number = process.pid;
-  readonly #processEnd = new ProcessEndWatch(process);
+  readonly name: string = `node ${nodeProcess().versions.node}`;
+  readonly os: "posix" | "windows" = nodeProcess().platform === "win32" ? "windows" : "posix";
+  readonly pid: number = nodeProcess().pid;
+  readonly #processEnd = new ProcessEndWatch(nodeProcess());
   #stdioOpened = false;
 
   async spawn(command: SpawnCommand): Promise<ChildHandle> {
@@ -58,11 +55,11 @@ export class NodeRuntime implements RuntimeAdapter {
   }
 
   get parentPid(): number {
-    return process.ppid;
+    return nodeProcess().ppid;
   }
 
   env(names?: readonly string[]): Record<string, string> {
-    const { env } = process;
+    const { env } = nodeProcess();
     return pickVariables(this.os, env, names ?? Object.keys(env));
   }
 
@@ -71,7 +68,7 @@ export class NodeRuntime implements RuntimeAdapter {
   }
 
   cwd(): string {
-    return process.cwd();
+    return nodeProcess().cwd();
   }
 
   async readTextFile(path: string, options: ReadTextFileOptions = {}): Promise<string> {
@@ -91,7 +88,7 @@ export class NodeRuntime implements RuntimeAdapter {
   }
 
   onSignal(signals: readonly Signal[], callback: (signal: Signal) => void): () => void {
-    return listenToSignals(process, signals, callback);
+    return listenToSignals(nodeProcess(), signals, callback);
   }
 
   onProcessEnd(callback: () => void): () => void {
@@ -100,15 +97,15 @@ export class NodeRuntime implements RuntimeAdapter {
 
   onUncaughtError(callback: (error: unknown) => void): () => void {
     // A rejection that nobody observes becomes one of these.
-    return listenToUncaught(process, ["uncaughtException"], callback);
+    return listenToUncaught(nodeProcess(), ["uncaughtException"], callback);
   }
 
   ifStillAlive(delayMs: number, callback: (what: string) => void): void {
-    setTimeout(() => callback(countWords(process.getActiveResourcesInfo())), delayMs).unref();
+    setTimeout(() => callback(countWords(nodeProcess().getActiveResourcesInfo())), delayMs).unref();
   }
 
   exit(code: number): never {
-    return process.exit(code);
+    return nodeProcess().exit(code);
   }
 }
 

@@ -9,20 +9,18 @@ import { sinkOf, sourceOf } from "../node_api/streams.ts";
 import { isGroupAlive, signalGroup } from "../signal_target.ts";
 import { checkCommand, type PathProbe, spawnFailure } from "../spawn_failure.ts";
 import { endTree, endTreeNow, type TreeEndMeans } from "../tree_end.ts";
-
-const { process } = globalThis;
-
-const WINDOWS = process.platform === "win32";
+import { nodeProcess } from "./process.ts";
 
 /** Starts a process. */
 export async function spawnOnNode(command: SpawnCommand, probe: PathProbe): Promise<ChildHandle> {
   checkCommand(command);
+  const isWindows = probe.os === "windows";
   try {
     const child = spawn(command.command, [...command.args], {
       cwd: command.cwd,
       env: command.env,
       stdio: ["pipe", "pipe", command.stderr],
-      detached: command.processGroup && !WINDOWS,
+      detached: command.processGroup && !isWindows,
       windowsHide: true,
       windowsVerbatimArguments: command.verbatimArguments ?? false,
     }) as Child;
@@ -30,7 +28,7 @@ export async function spawnOnNode(command: SpawnCommand, probe: PathProbe): Prom
     const started = new Promise((resolve, reject) => child.once("spawn", resolve).on("error", reject));
     // Some failures are thrown, others emitted, and the handle is made before that is known: see `sourceOf`. Without
     // descriptors left Node makes no pipes, and the emitted error is on its way.
-    const handle = child.stdin as unknown ? new NodeChild(child, command.processGroup) : undefined;
+    const handle = child.stdin as unknown ? new NodeChild(child, command.processGroup, isWindows) : undefined;
     await started;
     return handle as NodeChild;
   } catch (error) {
@@ -48,12 +46,12 @@ class NodeChild implements ChildHandle {
   readonly exited: Promise<ExitStatus | null>;
   readonly #child: Child;
   readonly #processGroup: boolean;
-  readonly #leadsGroup: boolean;
+  readonly #isWindows: boolean;
 
-  constructor(child: Child, processGroup: boolean) {
+  constructor(child: Child, processGroup: boolean, isWindows: boolean) {
     this.#child = child;
     this.#processGroup = processGroup;
-    this.#leadsGroup = processGroup && !WINDOWS;
+    this.#isWindows = isWindows;
     // Without an id the start has failed, and nobody gets to see this handle.
     this.pid = child.pid ?? 0;
     this.stdin = writableTo(sinkOf(child.stdin));
@@ -76,14 +74,14 @@ class NodeChild implements ChildHandle {
 
   #signal(signal: Signal, target: "child" | "group"): SignalOutcome {
     // Windows has no signal that does not end it, and Node knows this one there.
-    const killChild = () => this.#child.kill(WINDOWS ? "SIGKILL" : signal);
+    const killChild = () => this.#child.kill(this.#isWindows ? "SIGKILL" : signal);
     if (target === "child" || !this.#leadsGroup) return killChild() ? "sent" : "gone";
-    return signalGroup(() => process.kill(-this.pid, signal), killChild);
+    return signalGroup(() => nodeProcess().kill(-this.pid, signal), killChild);
   }
 
   groupAlive(): boolean {
     if (!this.#leadsGroup) return !this.#hasExited;
-    return isGroupAlive(() => process.kill(-this.pid, 0));
+    return isGroupAlive(() => nodeProcess().kill(-this.pid, 0));
   }
 
   unref(): void {
@@ -98,14 +96,18 @@ class NodeChild implements ChildHandle {
   }
 
   #endsTree(target: "child" | "group"): boolean {
-    return WINDOWS && target === "group" && this.#processGroup;
+    return this.#isWindows && target === "group" && this.#processGroup;
+  }
+
+  get #leadsGroup(): boolean {
+    return this.#processGroup && !this.#isWindows;
   }
 
   #treeEnd(): TreeEndMeans {
     const options = { stdio: "ignore", windowsHide: true } as const;
     return {
       pid: this.pid,
-      systemRoot: process.env.SystemRoot,
+      systemRoot: nodeProcess().env.SystemRoot,
       exited: this.exited,
       hasExited: () => this.#hasExited,
       run: ({ command, args }) =>

@@ -6,10 +6,9 @@
  */
 
 import type { Socket } from "node:net";
+import { nodeProcess } from "./process.ts";
 
 type FileSystem = typeof import("node:fs");
-
-const { process } = globalThis;
 
 /** Where descriptor 1 is to lead. */
 interface Target {
@@ -23,11 +22,13 @@ interface Target {
  */
 export function takeStdout(): Socket | undefined {
   // Missing before Node 20.16.
-  const fs = process.getBuiltinModule?.("node:fs");
-  const net = process.getBuiltinModule?.("node:net");
-  if (process.platform !== "linux" || fs === undefined || net === undefined) return undefined;
+  const fs = nodeProcess().getBuiltinModule?.("node:fs");
+  const net = nodeProcess().getBuiltinModule?.("node:net");
+  if (nodeProcess().platform !== "linux" || fs === undefined || net === undefined) return undefined;
   // What waits in the stream would come out on stderr. A worker's stream has no descriptor.
-  if (process.stdout.fd !== 1 || process.stdout.writableLength > 0 || isOpening()) return undefined;
+  if (nodeProcess().stdout.fd !== 1 || nodeProcess().stdout.writableLength > 0 || isOpening()) {
+    return undefined;
+  }
   try {
     const target = stderrAgain(fs);
     if (target === undefined || !isPipe(fs, 1)) return undefined;
@@ -51,7 +52,7 @@ export function takeStdout(): Socket | undefined {
  * free, and somebody's file would then be what native code prints to.
  */
 function isOpening(): boolean {
-  return process.getActiveResourcesInfo().some((what) => /^FSReq|^GetAddrInfo/.test(what));
+  return nodeProcess().getActiveResourcesInfo().some((what) => /^FSReq|^GetAddrInfo/.test(what));
 }
 
 /** Lets a descriptor lead elsewhere. */

@@ -2,7 +2,11 @@
 
 import type { Writable } from "node:stream";
 
-/** Looked up when it is used: this file is also loaded elsewhere, where to touch `process` would load the Node layer. */
+/**
+ * Looked up when it is used: a file made of all adapters is loaded elsewhere, where to touch `process` would load the Node
+ * layer. Not imported: `node:process` reads all of its properties for its exports, and with them makes the standard streams,
+ * which takes longer than all else here.
+ */
 export function nodeProcess(): NodeJS.Process {
   return (globalThis as unknown as { process: NodeJS.Process }).process;
 }
