@@ -82,7 +82,7 @@ const ROWS: readonly Row[] = [
   ["FRAME-06", "fail", { also: ["FRAME-12"] }],
   ["FRAME-06/mute", "fail", { options: { patience: 0.5 }, also: ["FRAME-12"] }],
   ["FRAME-06/silent", "note"],
-  ["FRAME-07", "warn", { ...SHORT, also: ["FRAME-08"] }],
+  ["FRAME-07", "warn", { ...SHORT, also: ["FRAME-08", "REQ-13"] }],
   ["FRAME-08", "warn"],
   ["FRAME-09", "note"],
   ["FRAME-10", "fail", SHORT],

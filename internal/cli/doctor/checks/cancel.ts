@@ -202,13 +202,14 @@ export const CANCEL: readonly Check[] = group("cancel", [
     async run(trial) {
       const talk = await trial.start();
       talk.era = trial.era;
+      const id = talk.newId();
       const request = {
         jsonrpc: "2.0",
-        id: 1,
+        id,
         method: "initialize",
         params: initializeParams(trial.era.version),
       };
-      const cancelled = { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 1 } };
+      const cancelled = { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: id } };
       talk.write(`${JSON.stringify(request)}\n${JSON.stringify(cancelled)}\n`);
       const line = await talk.answer(talk.asked[0]!, trial.bound(5_000));
       return line?.kind === "result"

@@ -41,11 +41,15 @@ export function realMethod(trial: Trial): string {
 async function sendFirst(
   trial: Trial,
   meta: Members,
-  id: string | number = 1,
 ): Promise<[Conversation, Asked, RawLine | undefined]> {
   const talk = await trial.start();
   talk.era = MODERN;
-  const asked = talk.askRaw({ jsonrpc: "2.0", id, method: realMethod(trial), params: { _meta: meta } });
+  const asked = talk.askRaw({
+    jsonrpc: "2.0",
+    id: talk.newId(),
+    method: realMethod(trial),
+    params: { _meta: meta },
+  });
   return [talk, asked, await talk.answer(asked, trial.bound(10_000))];
 }
 
@@ -258,7 +262,7 @@ export const ERAS: readonly Check[] = group("eras", [
       talk.era = MODERN;
       const asked = talk.askRaw({
         jsonrpc: "2.0",
-        id: 1,
+        id: talk.newId(),
         method: "initialize",
         params: initializeParams(LEGACY_VERSIONS[0]!),
       });

@@ -20,7 +20,7 @@ async function initialize(
   talk.era = { modern: false, version: trial.era.version };
   const asked = talk.askRaw({
     jsonrpc: "2.0",
-    id: 1,
+    id: talk.newId(),
     method: "initialize",
     params: initializeParams(version),
   });

@@ -19,7 +19,8 @@ interface Listens {
   readonly talk: Conversation;
   readonly first: Asked;
   readonly second: Asked;
-  /** How many lines had come when the first was surely cancelled. */
+  /** How many lines had come when the cancellation of the first was sent, and when it was surely read. */
+  readonly cancelSentAt: number;
   readonly cancelledAt: number;
   readonly openBeforeEnd: boolean;
   /** How many lines had come when the input ended. */
@@ -35,6 +36,7 @@ function listenTwice(trial: Trial): Promise<Listens> {
     const filter = typeof uri === "string" ? { resourceSubscriptions: [uri] } : { toolsListChanged: true };
     const second = talk.ask("subscriptions/listen", { notifications: filter }, { id: 2 });
     await firstWord(talk, second);
+    const cancelSentAt = talk.lines.length;
     await talk.send({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: "listen-A" } });
     await talk.fence();
     const cancelledAt = talk.lines.length;
@@ -42,7 +44,7 @@ function listenTwice(trial: Trial): Promise<Listens> {
     const openBeforeEnd = talk.found(second) === undefined;
     const endedAt = talk.lines.length;
     await trial.close(talk);
-    return { talk, first, second, cancelledAt, openBeforeEnd, endedAt };
+    return { talk, first, second, cancelSentAt, cancelledAt, openBeforeEnd, endedAt };
   });
 }
 
@@ -153,7 +155,7 @@ export const LISTENS: readonly Check[] = group("listens", [
     async run(trial) {
       const listens = await listenTwice(trial);
       const { talk, first, second } = listens;
-      const ended = talk.lines.slice(first.from, listens.cancelledAt).find((line) =>
+      const ended = talk.lines.slice(first.from, listens.cancelSentAt).find((line) =>
         line.kind === "result" && isAnswerTo(line, first.id)
       );
       const why = whyNot(trial, listens);
