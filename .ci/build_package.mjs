@@ -4,8 +4,10 @@ import { readFileSync, writeFileSync } from "node:fs";
 import process from "node:process";
 
 const { name, type, exports } = JSON.parse(readFileSync("package.json", "utf8"));
-const folder = process.argv[2] === "bundle" ? "./bundle/" : "./";
-const toScript = ([key, path]) => [key, path.replace(/^\.\//, folder).replace(/\.ts$/, ".js")];
+const isBundled = process.argv[2] === "bundle";
+// The bundles of the program are a folder of their own.
+const folderOf = (key) => isBundled ? key === "./cli" ? "./bundle/program/" : "./bundle/" : "./";
+const toScript = ([key, path]) => [key, path.replace(/^\.\//, folderOf(key)).replace(/\.ts$/, ".js")];
 const built = {
   name,
   private: true,
