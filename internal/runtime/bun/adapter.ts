@@ -12,6 +12,7 @@ import type {
 import { takeDescriptors } from "./descriptors.ts";
 import { pickVariables } from "../../variables.ts";
 import { LazyStdio } from "../byte_channel.ts";
+import { isFileOrAlias } from "../file_alias.ts";
 import { Bun, bunProcess } from "./namespace.ts";
 import { writeToStderr } from "./stderr.ts";
 import { ownStdin, ownStdout } from "./stdio.ts";
@@ -82,7 +83,10 @@ export class BunRuntime implements RuntimeAdapter {
   }
 
   isFile(path: string): Promise<boolean> {
-    return Bun.file(path).stat().then((stats) => stats.isFile(), () => false);
+    return isFileOrAlias(this.os, () => Bun.file(path).stat(), async () => {
+      const { lstat } = await import("node:fs/promises");
+      return await lstat(path);
+    });
   }
 
   onSignal(signals: readonly Signal[], callback: (signal: Signal) => void): () => void {

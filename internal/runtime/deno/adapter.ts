@@ -12,12 +12,13 @@ import { pickVariables } from "../../variables.ts";
 import { LazyStdio } from "../byte_channel.ts";
 import { DenoErrorCatcher } from "./errors.ts";
 import { DenoProcessEndWatch } from "./process_end.ts";
-import { Deno, denoInternals, isGranted } from "./namespace.ts";
+import { Deno, type DenoFileInfo, denoInternals, isGranted } from "./namespace.ts";
 import { listenToSignals } from "./signals.ts";
 import { writeToStderr } from "./stderr.ts";
 import { ownStdin, ownStdout } from "./stdio.ts";
 import { stdoutGuard } from "./stdout_guard.ts";
 import { countWords } from "../count_words.ts";
+import { isFileOrAlias } from "../file_alias.ts";
 
 /** The adapter for Deno. */
 export class DenoRuntime implements RuntimeAdapter {
@@ -84,12 +85,14 @@ export class DenoRuntime implements RuntimeAdapter {
     });
   }
 
-  isDirectory(path: string): Promise<boolean | undefined> {
-    return look(path, "isDirectory");
+  async isDirectory(path: string): Promise<boolean | undefined> {
+    if (!isGranted({ name: "read", path })) return undefined;
+    return await Deno.stat(path).then(({ isDirectory }) => isDirectory, () => false);
   }
 
-  isFile(path: string): Promise<boolean | undefined> {
-    return look(path, "isFile");
+  async isFile(path: string): Promise<boolean | undefined> {
+    if (!isGranted({ name: "read", path })) return undefined;
+    return await isFileOrAlias(this.os, () => statsOf(Deno.stat(path)), () => statsOf(Deno.lstat(path)));
   }
 
   onSignal(signals: readonly Signal[], callback: (signal: Signal) => void): () => void {
@@ -119,8 +122,9 @@ function openResources(): string[] {
   return Object.values(resources).filter((name) => !/^(stdin|stdout|stderr|signal)$/.test(name));
 }
 
-/** Looks at a path without asking for a permission; undefined if it may not be looked at. */
-async function look(path: string, kind: "isDirectory" | "isFile"): Promise<boolean | undefined> {
-  if (!isGranted({ name: "read", path })) return undefined;
-  return await Deno.stat(path).then((info) => info[kind], () => false);
+async function statsOf(
+  looked: Promise<DenoFileInfo>,
+): Promise<{ isFile(): boolean; isSymbolicLink(): boolean }> {
+  const { isFile, isSymlink } = await looked;
+  return { isFile: () => isFile, isSymbolicLink: () => isSymlink };
 }

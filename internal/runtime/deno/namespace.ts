@@ -31,6 +31,13 @@ export interface DenoStdout {
   writeSync(bytes: Uint8Array): number;
 }
 
+/** What is at a path. */
+export interface DenoFileInfo {
+  readonly isFile: boolean;
+  readonly isDirectory: boolean;
+  readonly isSymlink: boolean;
+}
+
 /** What a permission is asked for with. */
 export type DenoPermission =
   | { readonly name: "run"; readonly command?: string }
@@ -60,7 +67,8 @@ export interface DenoNamespace {
   cwd(): string;
   exit(code: number): never;
   open(path: string): Promise<{ read(buffer: Uint8Array): Promise<number | null>; close(): void }>;
-  stat(path: string): Promise<{ readonly isFile: boolean; readonly isDirectory: boolean }>;
+  stat(path: string): Promise<DenoFileInfo>;
+  lstat(path: string): Promise<DenoFileInfo>;
 }
 
 /** What Deno shows of its inside; it may go any day, so each use has another way. */

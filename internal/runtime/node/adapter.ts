@@ -1,6 +1,5 @@
 /** Node as a runtime. */
 
-import type { Stats } from "node:fs";
 import type {
   ChildHandle,
   OpenStdioOptions,
@@ -14,6 +13,7 @@ import { pickVariables } from "../../variables.ts";
 import { LazyStdio } from "../byte_channel.ts";
 import { listenToSignals, ProcessEndWatch } from "../node_api/process_end.ts";
 import { countWords } from "../count_words.ts";
+import { isFileOrAlias } from "../file_alias.ts";
 import { takeStdout } from "./descriptors.ts";
 import { writeToStderr } from "./stderr.ts";
 import { ownStdin, ownStdout } from "./stdio.ts";
@@ -80,11 +80,13 @@ export class NodeRuntime implements RuntimeAdapter {
   }
 
   async isDirectory(path: string): Promise<boolean> {
-    return (await statsOf(path))?.isDirectory() ?? false;
+    const { stat } = await import("node:fs/promises");
+    return await stat(path).then((stats) => stats.isDirectory(), () => false);
   }
 
   async isFile(path: string): Promise<boolean> {
-    return (await statsOf(path))?.isFile() ?? false;
+    const { lstat, stat } = await import("node:fs/promises");
+    return await isFileOrAlias(this.os, () => stat(path), () => lstat(path));
   }
 
   onSignal(signals: readonly Signal[], callback: (signal: Signal) => void): () => void {
@@ -107,9 +109,4 @@ export class NodeRuntime implements RuntimeAdapter {
   exit(code: number): never {
     return nodeProcess().exit(code);
   }
-}
-
-async function statsOf(path: string): Promise<Stats | undefined> {
-  const { stat } = await import("node:fs/promises");
-  return await stat(path).catch(() => undefined);
 }
