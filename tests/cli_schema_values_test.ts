@@ -12,6 +12,7 @@ const VALUES: ReadonlyArray<readonly [schema: unknown, text: string, value: unkn
   [{ type: "string" }, "5", "5"],
   [{ type: "string" }, "true", "true"],
   [{ type: "string" }, "", ""],
+  [{ type: "string" }, '"quoted"', '"quoted"'],
   [{ type: "number" }, "1.5", 1.5],
   [{ type: "integer" }, "-3", -3],
   [{ type: "boolean" }, "false", false],

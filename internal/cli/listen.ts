@@ -21,9 +21,10 @@ export async function runListen(invocation: Invocation, io: CliIo): Promise<Exit
     const listening = client.listen(filter);
     const stop = () => listening.close();
     interrupted.addEventListener("abort", stop, { once: true });
-    const timer = periodMs === undefined ? undefined : clock.setTimeout(stop, periodMs);
+    let timer: unknown;
     try {
       await tellAgreement(listening, filter, screen);
+      if (periodMs !== undefined) timer = clock.setTimeout(stop, periodMs);
       let count = 0;
       for await (const event of listening) {
         if (event.kind !== "notification") continue;

@@ -49,9 +49,13 @@ export interface FileAccess {
   writePrivate(path: string, content: string | Uint8Array): Promise<void>;
 }
 
-/** This process's stdout or stderr. */
+const outputs = new Map<string, TextOutput>();
+
+/** This process's stdout or stderr: one each, however often a program runs a command line. */
 export function openTextOutput(name: "stdout" | "stderr"): TextOutput {
-  return new ProcessOutput(name);
+  const output = outputs.get(name) ?? new ProcessOutput(name);
+  outputs.set(name, output);
+  return output;
 }
 
 /** This process's stdin. */
@@ -109,10 +113,8 @@ class ProcessOutput implements TextOutput {
   flush(): Promise<void> {
     const stream = this.#stream;
     if (stream === undefined || this.#isGone) return Promise.resolve();
-    return new Promise((resolve) => {
-      stream.once("error", () => resolve());
-      stream.write("", () => resolve());
-    });
+    // Called back also when it cannot be written.
+    return new Promise((resolve) => void stream.write("", () => resolve()));
   }
 
   #open(): WriteStream {
