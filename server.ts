@@ -34,6 +34,7 @@ import { type Servable, serveProcess } from "./internal/process/serve_process.ts
 import { detectRuntime } from "./internal/runtime/detect.ts";
 import { guardStdoutNow } from "./internal/runtime/guard_now.ts";
 import type { SdkServer, SdkServerFactory, SdkTransport } from "./internal/sdk/sdk_shapes.ts";
+import { entriesOf } from "./internal/server/definition_checks.ts";
 import { Definitions } from "./internal/server/definitions.ts";
 import { checkPublication } from "./internal/server/listen_stream.ts";
 import { Session } from "./internal/server/session.ts";
@@ -54,6 +55,7 @@ import type {
   ToolDefinition,
 } from "./schema.ts";
 import {
+  checkServeOptions,
   type NoSchemas,
   processSettings,
   resolveBasics,
@@ -130,19 +132,24 @@ export class Server<Inputs extends ToolSchemas = ToolSchemas, Outputs extends To
    * @throws {RangeError} If a limit or a duration cannot be used.
    */
   constructor(options: ServerOptions<Inputs, Outputs>) {
+    this.#handlers = new Map();
+    this.#settings = resolveSettings(options, this.#handlers, () => this.#capabilities);
     const { tools = {}, resources = {}, prompts = {}, handlers = {} } = options;
     const { pageSize = SERVER_DEFAULTS.pageSize } = options;
     checkPositiveInteger("pageSize", pageSize);
-    this.#definitions = new Definitions(pageSize);
+    this.#definitions = new Definitions(
+      pageSize,
+      (text) => this.#settings.logger.warn(`[mcp_stdio] ${text}`),
+    );
     this.#declared = { logging: {}, ...options.capabilities };
-    this.#ownHandlers = Object.entries(handlers);
-    this.#handlers = new Map();
-    for (const [name, tool] of Object.entries(tools)) {
+    this.#ownHandlers = entriesOf("handlers", handlers);
+    for (const [name, tool] of entriesOf<unknown>("tools", tools)) {
       this.#definitions.tools.add(name, tool as ToolDefinition<unknown>);
     }
-    for (const [uri, resource] of Object.entries(resources)) this.#definitions.resources.add(uri, resource);
-    for (const [name, prompt] of Object.entries(prompts)) this.#definitions.prompts.add(name, prompt);
-    this.#settings = resolveSettings(options, this.#handlers, () => this.#capabilities);
+    for (const [uri, resource] of entriesOf("resources", resources)) {
+      this.#definitions.resources.add(uri, resource);
+    }
+    for (const [name, prompt] of entriesOf("prompts", prompts)) this.#definitions.prompts.add(name, prompt);
     this.#redefine();
   }
 
@@ -279,6 +286,7 @@ export async function serve<Inputs extends ToolSchemas, Outputs extends ToolSche
   options: SdkServeOptions = {},
 ): Promise<ServerEnd> {
   if (typeof target === "function") return await serveFactory(target, options);
+  if (target instanceof Server) checkServeOptions(options, false);
   const given: ServeOptions = target instanceof Server ? options : { ...target as object, ...options };
   // Before anything else, and so in the very call: what a program prints next to it must not reach stdout.
   if (given.guardStdout ?? true) guardStdoutNow(given.runtime);
@@ -293,6 +301,7 @@ export async function serve<Inputs extends ToolSchemas, Outputs extends ToolSche
 }
 
 async function serveFactory(factory: SdkServerFactory, options: SdkServeOptions): Promise<ServerEnd> {
+  checkServeOptions(options, true);
   if (options.guardStdout ?? true) guardStdoutNow(options.runtime);
   const settings = resolveBasics(options);
   const { serveSdk } = await import("./internal/sdk/serve_sdk.ts");

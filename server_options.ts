@@ -2,6 +2,7 @@
 
 import { systemClock } from "./internal/clock.ts";
 import { spokenVersions } from "./internal/era.ts";
+import { checkKnownOptions } from "./internal/known_options.ts";
 import { checkDuration } from "./internal/options.ts";
 import type { ServeProcessSettings } from "./internal/process/serve_process.ts";
 import { FrameTrace } from "./internal/framing/frame_trace.ts";
@@ -213,6 +214,63 @@ export type SdkServeOptions =
   & ServeOptions
   & Pick<ServerOptions, "legacy" | "limits" | "drainTimeoutMs" | "logger" | "traceFrames" | "clock">;
 
+/** Every option of a server, and of serving a process: the compiler sees to it that none is missing. */
+const SERVER_OPTIONS: { readonly [Name in keyof ServerOptions]-?: true } = {
+  info: true,
+  instructions: true,
+  capabilities: true,
+  handlers: true,
+  tools: true,
+  resources: true,
+  prompts: true,
+  onNotification: true,
+  legacy: true,
+  limits: true,
+  cache: true,
+  pageSize: true,
+  drainTimeoutMs: true,
+  startTask: true,
+  logger: true,
+  traceFrames: true,
+  clock: true,
+};
+const SERVE_OPTIONS: { readonly [Name in keyof ServeOptions]-?: true } = {
+  guardStdout: true,
+  signals: true,
+  uncaughtErrors: true,
+  parentCheckMs: true,
+  lingerMs: true,
+  onClose: true,
+  runtime: true,
+};
+const SHARED_OPTIONS = ["legacy", "limits", "drainTimeoutMs", "logger", "traceFrames", "clock"] as const;
+
+/**
+ * Checks the options of `serve` beside a server.
+ *
+ * @throws {TypeError} If one belongs to the server, or means another.
+ */
+export function checkServeOptions(options: SdkServeOptions, isFactory: boolean): void {
+  const own = isFactory ? undefined : SHARED_OPTIONS.find((name) => options[name] !== undefined);
+  if (own !== undefined) {
+    throw new TypeError(`Cannot serve the server: "${own}" belongs to it, give it to "new Server"`);
+  }
+  const known = [...Object.keys(SERVE_OPTIONS), ...isFactory ? SHARED_OPTIONS : []];
+  checkOptions("serve()", options, known, options.logger);
+}
+
+function checkOptions(
+  what: string,
+  options: object,
+  known: readonly string[],
+  logger: Logger = stderrLogger,
+): void {
+  if (typeof options !== "object" || options === null) {
+    throw new TypeError(`Cannot use ${what}: its options are no object`);
+  }
+  checkKnownOptions(what, options, known, (text) => logger.warn(`[mcp_stdio] ${text}`));
+}
+
 /**
  * What every server goes by.
  *
@@ -246,6 +304,12 @@ export function resolveSettings(
   handlers: ReadonlyMap<string, Handler>,
   capabilities: () => ServerCapabilities,
 ): ServerSettings {
+  checkOptions(
+    "a server",
+    options,
+    [...Object.keys(SERVER_OPTIONS), ...Object.keys(SERVE_OPTIONS)],
+    options.logger,
+  );
   const { info, instructions, cache = {}, onNotification, startTask } = options;
   if (typeof info?.name !== "string" || typeof info.version !== "string") {
     throw new TypeError(`Cannot make a server: "info" must have a "name" and a "version"`);

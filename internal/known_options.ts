@@ -12,7 +12,9 @@ export function checkKnownOptions(
   known: readonly string[],
   tell: (text: string) => void,
 ): void {
-  const unknown = Object.keys(options).filter((name) => !known.includes(name));
+  // One that is undefined is not given.
+  const given = Object.entries(options).filter(([, value]) => value !== undefined).map(([name]) => name);
+  const unknown = given.filter((name) => !known.includes(name));
   for (const name of unknown) {
     const meant = findMeant(name, known);
     if (meant !== undefined && !Object.hasOwn(options, meant)) {

@@ -9,6 +9,13 @@ const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
   cwd: ["workingdirectory", "workingdir", "workdir", "directory"],
   url: ["uri", "endpoint", "address"],
   type: ["transport"],
+  inputSchema: ["parameters", "params", "paramsschema", "args", "arguments", "schema", "input", "inputs"],
+  outputSchema: ["output", "outputs", "returns", "result", "resultschema"],
+  call: ["execute", "handler", "handle", "run", "fn", "func", "callback", "cb", "invoke"],
+  read: ["handler", "handle", "load", "callback", "cb", "fn", "get"],
+  get: ["handler", "handle", "callback", "cb", "fn", "messages", "build", "render"],
+  arguments: ["args", "argsschema", "parameters", "params"],
+  info: ["serverinfo", "implementation", "server"],
   mcpServers: ["servers", "mcp", "mcpserver"],
   servers: ["mcpservers", "mcp", "server"],
 };

@@ -1,8 +1,10 @@
 // What a handler does that needs to know more: a result for modern clients, questions for legacy ones.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Params } from "../messages.ts";
-import type { InputRequiredResult, RequestContext } from "../schema.ts";
+import { z } from "zod";
+import type { Params, Result } from "../messages.ts";
+import type { InputRequiredResult, RequestContext, StandardSchemaV1 } from "../schema.ts";
+import { acceptedContent, inputRequired } from "../server.ts";
 import { waitUntil } from "./helpers.ts";
 import {
   call,
@@ -347,4 +349,67 @@ test("Server rejects inputResponses and requestState that are none with -32602 (
     session.send(modern(id, "tools/call", { name: "greet", ...params }));
     assert.equal((await session.response(id)).error?.code, -32602, JSON.stringify(params));
   }
+});
+
+test("inputRequired() makes results and what they ask, and acceptedContent() reads what was agreed to (XF13)", () => {
+  const form = z.object({ name: z.string().min(2), age: z.number().int().optional() });
+  const user = inputRequired.elicit({ message: "Who are you?", requestedSchema: form });
+  assert.deepEqual(user, {
+    method: "elicitation/create",
+    params: {
+      mode: "form",
+      message: "Who are you?",
+      requestedSchema: {
+        type: "object",
+        properties: {
+          name: { type: "string", minLength: 2 },
+          age: { type: "integer", minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER },
+        },
+        required: ["name"],
+      },
+    },
+  });
+  const page = inputRequired.elicit({ mode: "url", message: "Sign in", url: "https://example.com" });
+  assert.deepEqual(page.params, { mode: "url", message: "Sign in", url: "https://example.com" });
+  const asked = { messages: [], maxTokens: 5 };
+  assert.deepEqual(inputRequired.sampling(asked), { method: "sampling/createMessage", params: asked });
+  assert.deepEqual(inputRequired.roots(), { method: "roots/list" });
+  assert.deepEqual(inputRequired({ inputRequests: { user }, requestState: "s" }), {
+    resultType: "input_required",
+    inputRequests: { user },
+    requestState: "s",
+  });
+  assert.throws(() => inputRequired({}), { name: "TypeError" });
+  const forms: Array<[schema: z.ZodType, message: RegExp]> = [
+    [z.object({ deep: z.object({}) }), /"deep" is no field/],
+    [z.object({ many: z.array(z.number()) }), /"many" is no field/],
+    [z.string(), /must be an object with properties/],
+  ];
+  for (const [requestedSchema, message] of forms) {
+    assert.throws(() => inputRequired.elicit({ message: "", requestedSchema }), {
+      name: "TypeError",
+      message,
+    });
+  }
+  inputRequired.elicit({ message: "", requestedSchema: z.object({ many: z.array(z.enum(["a", "b"])) }) });
+
+  const answer = (response: Result | undefined) =>
+    acceptedContent({ inputResponses: response && { user: response } }, "user", form);
+  assert.deepEqual(answer({ action: "accept", content: { name: "Ada", more: 1 } }), { name: "Ada" });
+  const refused: Array<Result | undefined> = [
+    undefined,
+    { action: "decline", content: { name: "Ada" } },
+    { action: "cancel" },
+    { action: "accept" },
+    { action: "accept", content: { name: "A" } },
+    { content: { name: "Ada" } },
+  ];
+  for (const response of refused) assert.equal(answer(response), undefined, JSON.stringify(response));
+  const given = { inputResponses: { user: { action: "accept", content: { name: 5 } } } };
+  assert.deepEqual(acceptedContent(given, "user"), { name: 5 }, "nothing is checked without a schema");
+  assert.equal(acceptedContent(given, "toString"), undefined);
+  const later: StandardSchemaV1 = {
+    "~standard": { version: 1, vendor: "tester", validate: (value) => Promise.resolve({ value }) },
+  };
+  assert.throws(() => acceptedContent(given, "user", later), /its schema answers later/);
 });

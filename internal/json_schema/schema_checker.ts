@@ -1,3 +1,4 @@
+import { isJSONObject } from "../../messages.ts";
 import type { JSONSchema, Schema, StandardIssue, StandardSchemaV1 } from "../../schema.ts";
 import { messageOf } from "../thrown.ts";
 import { plainSchema } from "./plain_schema.ts";
@@ -12,9 +13,14 @@ export type Checked = { readonly value: unknown; readonly problems?: undefined }
 /** Checks a value against a schema. The answer is a promise only where it has to be. */
 export type Checker = (value: unknown) => Checked | Promise<Checked>;
 
-/** Whether a schema is a Standard Schema rather than plain JSON Schema. */
-function isStandardSchema(schema: Schema): schema is StandardSchemaV1 {
-  return "~standard" in schema;
+/** Whether a value can be a schema: an object, or a function that is a Standard Schema. */
+export function isSchema(value: unknown): value is Schema {
+  return isJSONObject(value) || isStandardSchema(value);
+}
+
+/** Whether a value is a Standard Schema rather than plain JSON Schema. */
+export function isStandardSchema(value: unknown): value is StandardSchemaV1 {
+  return (typeof value === "object" || typeof value === "function") && value !== null && "~standard" in value;
 }
 
 /**

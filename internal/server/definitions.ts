@@ -1,9 +1,12 @@
 import type { ServerCapabilities } from "../../messages.ts";
-import { complete } from "./completion.ts";
+import type { Tell } from "./definition_checks.ts";
 import { PromptSet } from "./prompts.ts";
 import { ResourceSet } from "./resources.ts";
 import type { Handler } from "./settings.ts";
 import { ToolSet } from "./tools.ts";
+
+/** Not part of a first answer. */
+const loadCompletion = () => import("./completion.ts");
 
 /** Everything a one-file server defines, and what follows from it: capabilities and handlers (rule O3). */
 export class Definitions {
@@ -13,10 +16,10 @@ export class Definitions {
   /** What has been declared stays: clients were told, and ask on (rule O3). */
   #declared: ServerCapabilities = {};
 
-  constructor(pageSize: number) {
-    this.tools = new ToolSet(pageSize);
-    this.resources = new ResourceSet(pageSize);
-    this.prompts = new PromptSet(pageSize);
+  constructor(pageSize: number, tell: Tell) {
+    this.tools = new ToolSet(pageSize, tell);
+    this.resources = new ResourceSet(pageSize, tell);
+    this.prompts = new PromptSet(pageSize, tell);
   }
 
   /** What the server can do by what is defined, or once was. */
@@ -39,7 +42,11 @@ export class Definitions {
       ...(capabilities.prompts === undefined ? [] : this.prompts.handlers()),
       ...(capabilities.completions === undefined
         ? []
-        : [["completion/complete", (params) => complete(params, this)] as [string, Handler]]),
+        : [["completion/complete", async (params) =>
+          await (await loadCompletion()).complete(params, this)] as [
+            string,
+            Handler,
+          ]]),
     ];
   }
 

@@ -4,16 +4,29 @@ import type { Completer, PromptDefinition } from "../../schema.ts";
 import type { ActiveRequest } from "./active_request.ts";
 import { pageOf } from "./pages.ts";
 import type { Handler } from "./settings.ts";
+import { checkDefinition, type Tell } from "./definition_checks.ts";
 import { isContent } from "./content.ts";
 import { invalidParams, OutputError } from "./error_answers.ts";
+
+/** What a definition may have. */
+const MEMBERS: { readonly [Member in keyof PromptDefinition]-?: true } = {
+  title: true,
+  description: true,
+  arguments: true,
+  icons: true,
+  _meta: true,
+  get: true,
+};
 
 /** The prompts of a server, in the order of their definition. */
 export class PromptSet {
   readonly #prompts = new Map<string, PromptDefinition>();
   readonly #pageSize: number;
+  readonly #tell: Tell;
 
-  constructor(pageSize: number) {
+  constructor(pageSize: number, tell: Tell) {
     this.#pageSize = pageSize;
+    this.#tell = tell;
   }
 
   /** How many there are. */
@@ -35,8 +48,11 @@ export class PromptSet {
    */
   add(name: string, definition: PromptDefinition): void {
     if (name === "") throw new TypeError("Cannot define a prompt: its name is empty");
-    if (typeof definition.get !== "function") {
-      throw new TypeError(`Cannot define prompt "${name}": "get" is not a function`);
+    const owner = `prompt "${name}"`;
+    checkDefinition(owner, definition, "get", Object.keys(MEMBERS), this.#tell);
+    const { arguments: args = {} } = definition;
+    if (!isJSONObject(args)) {
+      throw new TypeError(`Cannot define ${owner}: "arguments" must be an object, each under its name`);
     }
     this.#prompts.set(name, definition);
   }

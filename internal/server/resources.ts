@@ -7,11 +7,26 @@ import { toBase64 } from "./base64.ts";
 import { pageOf } from "./pages.ts";
 import type { Handler } from "./settings.ts";
 import { UriTemplate } from "./uri_template.ts";
+import { checkDefinition, type Tell } from "./definition_checks.ts";
 import { invalidParams, OutputError } from "./error_answers.ts";
 import { readUri } from "./uri_budget.ts";
 
 /** The code of "resource not found" in the legacy era; revision 2026-07-28 forbids it. */
 const LEGACY_NOT_FOUND = -32002;
+
+/** What a definition may have. */
+const MEMBERS: { readonly [Member in keyof ResourceDefinition]-?: true } = {
+  name: true,
+  title: true,
+  description: true,
+  mimeType: true,
+  size: true,
+  annotations: true,
+  icons: true,
+  _meta: true,
+  complete: true,
+  read: true,
+};
 
 interface Named {
   readonly uri: string;
@@ -33,9 +48,11 @@ export class ResourceSet {
   readonly #resources = new Map<string, Named>();
   readonly #templates = new Map<string, Template>();
   readonly #pageSize: number;
+  readonly #tell: Tell;
 
-  constructor(pageSize: number) {
+  constructor(pageSize: number, tell: Tell) {
     this.#pageSize = pageSize;
+    this.#tell = tell;
   }
 
   /** How many there are, templates included. */
@@ -54,9 +71,7 @@ export class ResourceSet {
    * @throws {TypeError} If the definition cannot be used.
    */
   add(uri: string, definition: ResourceDefinition): void {
-    if (typeof definition.read !== "function") {
-      throw new TypeError(`Cannot define resource "${uri}": "read" is not a function`);
-    }
+    checkDefinition(`resource "${uri}"`, definition, "read", Object.keys(MEMBERS), this.#tell);
     if (uri === "") throw new TypeError("Cannot define a resource: its URI is empty");
     if (uri.includes("{")) this.#templates.set(uri, { definition, template: new UriTemplate(uri) });
     else this.#resources.set(canonicalUri(uri), { uri, definition });

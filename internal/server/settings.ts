@@ -2,6 +2,7 @@ import type { Logger } from "../../logger.ts";
 import type { Implementation, MetaObject, Params, Result, ServerCapabilities } from "../../messages.ts";
 import type { Clock } from "../../runtime.ts";
 import { checkFramingLimits, checkPositiveInteger, FRAMING_DEFAULTS, withoutUndefined } from "../options.ts";
+import { checkKnownOptions } from "../known_options.ts";
 import type { FrameTrace } from "../framing/frame_trace.ts";
 import type { ActiveRequest } from "./active_request.ts";
 
@@ -50,6 +51,10 @@ export const SERVER_DEFAULTS: {
 export function resolveLimits(
   limits: { readonly [Name in keyof ServerSettingsLimits]?: number | undefined },
 ): ServerSettingsLimits {
+  const names = Object.keys(SERVER_DEFAULTS.limits);
+  checkKnownOptions("limits", limits, names, (text) => {
+    throw new TypeError(`Cannot use the limits: ${text}`);
+  });
   const all: ServerSettingsLimits = { ...SERVER_DEFAULTS.limits, ...withoutUndefined(limits) };
   const { maxLineBytes, maxNestingDepth, ...counts } = all;
   checkFramingLimits({ maxLineBytes, maxNestingDepth });

@@ -16,10 +16,13 @@ import {
   type Checker,
   checkSchema,
   createChecker,
+  isSchema,
+  isStandardSchema,
   toJSONSchema,
 } from "../json_schema/schema_checker.ts";
 import { isA, messageOf } from "../thrown.ts";
 import type { Handler } from "./settings.ts";
+import { checkDefinition, type Tell } from "./definition_checks.ts";
 import { isContent, isContentBlock } from "./content.ts";
 import { invalidParams, OutputError } from "./error_answers.ts";
 
@@ -32,15 +35,31 @@ interface Tool {
   readonly checkOutput: Checker | undefined;
 }
 
+/** What a definition may have. */
+const MEMBERS: { readonly [Member in keyof ToolDefinition]-?: true } = {
+  title: true,
+  description: true,
+  inputSchema: true,
+  inputJsonSchema: true,
+  outputSchema: true,
+  outputJsonSchema: true,
+  annotations: true,
+  icons: true,
+  _meta: true,
+  call: true,
+};
+
 const ANY_OBJECT: JSONSchema = { type: "object" };
 
 /** The tools of a server, in the order of their definition (rules O1 to O3). */
 export class ToolSet {
   readonly #tools = new Map<string, Tool>();
   readonly #pageSize: number;
+  readonly #tell: Tell;
 
-  constructor(pageSize: number) {
+  constructor(pageSize: number, tell: Tell) {
     this.#pageSize = pageSize;
+    this.#tell = tell;
   }
 
   /** How many there are. */
@@ -56,17 +75,22 @@ export class ToolSet {
   add(name: string, definition: ToolDefinition<unknown>): void {
     const owner = `tool "${name}"`;
     if (name === "") throw new TypeError("Cannot define a tool: its name is empty");
-    if (typeof definition.call !== "function") {
-      throw new TypeError(`Cannot define ${owner}: "call" is not a function`);
-    }
+    checkDefinition(owner, definition, "call", Object.keys(MEMBERS), this.#tell);
     const { inputSchema, inputJsonSchema, outputSchema, outputJsonSchema } = definition as ToolDefinition<
       Schema,
       Schema
     >;
+    for (const given of [inputSchema, inputJsonSchema, outputSchema, outputJsonSchema]) {
+      if (given === undefined || isSchema(given)) continue;
+      throw new TypeError(`Cannot define ${owner}: a schema must be an object`);
+    }
     const schema = inputSchema ?? inputJsonSchema;
     const inputListing = inputJsonSchema ?? toJSONSchema(schema ?? ANY_OBJECT, "input", owner);
     if (inputListing.type !== "object") {
-      throw new TypeError(`Cannot define ${owner}: its input schema must have the type "object"`);
+      const hint = Object.values(inputListing).some(isStandardSchema)
+        ? "; wrap its members, as z.object does"
+        : "";
+      throw new TypeError(`Cannot define ${owner}: its input schema must have the type "object"${hint}`);
     }
     const output = outputSchema ?? outputJsonSchema;
     const outputListing = output && (outputJsonSchema ?? toJSONSchema(output, "output", owner));

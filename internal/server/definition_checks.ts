@@ -1,0 +1,44 @@
+import { checkKnownOptions } from "../known_options.ts";
+
+/** Told of what cannot be an error, but will not do what its author meant. */
+export type Tell = (text: string) => void;
+
+/**
+ * The definitions of a kind by name.
+ *
+ * @throws {TypeError} If they are something else, such as a list.
+ */
+export function entriesOf<T>(kind: string, definitions: { readonly [name: string]: T }): Array<[string, T]> {
+  if (isPlainObject(definitions)) return Object.entries(definitions);
+  const state = Array.isArray(definitions) ? "they are an array" : `they are ${typeof definitions}`;
+  throw new TypeError(
+    `Cannot make a server: "${kind}" must be an object, each under its ${
+      kind === "resources" ? "URI" : "name"
+    }, but ${state}`,
+  );
+}
+
+/**
+ * Checks that a definition is an object that has its function, and no member that means another.
+ *
+ * @throws {TypeError} If it is not.
+ */
+export function checkDefinition(
+  owner: string,
+  definition: object,
+  needed: string,
+  known: readonly string[],
+  tell: Tell,
+): void {
+  if (!isPlainObject(definition)) {
+    throw new TypeError(`Cannot define ${owner}: its definition must be an object with "${needed}"`);
+  }
+  checkKnownOptions(owner, definition, known, tell);
+  if (typeof (definition as { [name: string]: unknown })[needed] !== "function") {
+    throw new TypeError(`Cannot define ${owner}: "${needed}" is not a function`);
+  }
+}
+
+function isPlainObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
