@@ -216,6 +216,12 @@ function report(wine: Wine, runtimes: readonly WindowsRuntime[], outcomes: reado
   const failures = outcomes.flatMap(failuresOf);
   say(`\n${wine.version}; ${runtimes.map(packageOf).join(", ")}\n`);
   outcomes.map(toRow).forEach(say);
+  const reasons = new Map<string, number>();
+  for (const { outcome, detail } of outcomes.flatMap(({ results }) => results)) {
+    if (outcome === "skipped" && detail !== "") reasons.set(detail, (reasons.get(detail) ?? 0) + 1);
+  }
+  if (reasons.size > 0) say("\nSkipped, as far as the runtime tells the reason:");
+  for (const [reason, count] of reasons) say(`  ${count} x ${reason}`);
   const byWine = failures.filter(({ reason }) => reason !== undefined);
   const unexpected = failures.filter(({ reason }) => reason === undefined);
   if (byWine.length > 0) say("\nBecause of Wine, and not expected on Windows:");
