@@ -79,6 +79,7 @@ export {
   type HostLaunchOptions,
   type HostServer,
   type HostServerBase,
+  type HostServerLaunch,
   type InvalidHostServer,
   launchAll,
   type LaunchAllOptions,
@@ -89,6 +90,8 @@ export {
   readHostConfig,
   type ReadHostConfigOptions,
   type RemoteHostServer,
+  resolveLaunch,
+  type ResolveLaunchOptions,
   type StdioHostServer,
 } from "./host_config.ts";
 export {

@@ -21,7 +21,7 @@ test("mod.ts exports every name of every public module but testing.ts and cli.ts
   assert.deepEqual(missing, []);
 });
 
-for (const face of ["client", "server"]) {
+for (const face of ["client", "server", "host_config"]) {
   test(`${face}.ts gives out every option and shape of ${face}_options.ts`, () => {
     const given = namesOf(`${face}.ts`);
     const shapes = [...read(`${face}_options.ts`).matchAll(/^export (?:interface|type) (\w+)/gm)];

@@ -1,6 +1,6 @@
 /** Child processes on Node. */
 
-import { type ChildProcessByStdio, spawn, spawnSync } from "node:child_process";
+import type { ChildProcessByStdio } from "node:child_process";
 import type { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
 import type { ChildHandle, ExitStatus, Signal, SignalOutcome, SpawnCommand } from "../../../runtime.ts";
@@ -15,8 +15,10 @@ import { nodeProcess } from "./process.ts";
 export async function spawnOnNode(command: SpawnCommand, probe: PathProbe): Promise<ChildHandle> {
   checkCommand(command);
   const isWindows = probe.os === "windows";
+  // Imported when it is needed: in a bundle this file is loaded on every runtime, and that would load Deno's Node layer.
+  const processes = await import("node:child_process");
   try {
-    const child = spawn(command.command, [...command.args], {
+    const child = processes.spawn(command.command, [...command.args], {
       cwd: command.cwd,
       env: command.env,
       stdio: ["pipe", "pipe", command.stderr],
@@ -28,7 +30,9 @@ export async function spawnOnNode(command: SpawnCommand, probe: PathProbe): Prom
     const started = new Promise((resolve, reject) => child.once("spawn", resolve).on("error", reject));
     // Some failures are thrown, others emitted, and the handle is made before that is known: see `sourceOf`. Without
     // descriptors left Node makes no pipes, and the emitted error is on its way.
-    const handle = child.stdin as unknown ? new NodeChild(child, command.processGroup, isWindows) : undefined;
+    const handle = child.stdin as unknown
+      ? new NodeChild(child, command.processGroup, isWindows, processes)
+      : undefined;
     await started;
     return handle as NodeChild;
   } catch (error) {
@@ -36,6 +40,7 @@ export async function spawnOnNode(command: SpawnCommand, probe: PathProbe): Prom
   }
 }
 
+type ChildProcesses = typeof import("node:child_process");
 type Child = ChildProcessByStdio<Writable, Readable, Readable | null>;
 
 class NodeChild implements ChildHandle {
@@ -45,11 +50,13 @@ class NodeChild implements ChildHandle {
   readonly stderr: ReadableStream<Uint8Array> | null;
   readonly exited: Promise<ExitStatus | null>;
   readonly #child: Child;
+  readonly #processes: ChildProcesses;
   readonly #processGroup: boolean;
   readonly #isWindows: boolean;
 
-  constructor(child: Child, processGroup: boolean, isWindows: boolean) {
+  constructor(child: Child, processGroup: boolean, isWindows: boolean, processes: ChildProcesses) {
     this.#child = child;
+    this.#processes = processes;
     this.#processGroup = processGroup;
     this.#isWindows = isWindows;
     // Without an id the start has failed, and nobody gets to see this handle.
@@ -112,11 +119,11 @@ class NodeChild implements ChildHandle {
       hasExited: () => this.#hasExited,
       run: ({ command, args }) =>
         new Promise((resolve, reject) => {
-          const helper = spawn(command, args, options);
+          const helper = this.#processes.spawn(command, args, options);
           helper.on("error", reject).on("exit", (code) => resolve(code === 0));
           helper.unref();
         }),
-      runNow: ({ command, args }) => spawnSync(command, args, options).status === 0,
+      runNow: ({ command, args }) => this.#processes.spawnSync(command, args, options).status === 0,
       killChild: () => this.#child.kill("SIGKILL"),
     };
   }
