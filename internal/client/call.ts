@@ -8,6 +8,7 @@ import type {
   Result,
 } from "../../messages.ts";
 import { callGuarded } from "../guard.ts";
+import { rejectPlaced } from "./caller_line.ts";
 import type { RetryPolicy } from "./retry.ts";
 
 /** What progress says. */
@@ -43,7 +44,7 @@ export class Call {
   params: Params;
   readonly settings: CallSettings;
   readonly promise: Promise<Result>;
-  #resolve!: (result: Result) => void;
+  #resolve!: (result: Result | Promise<never>) => void;
   #reject!: (error: unknown) => void;
   /** What waits for the call's own turn, in wire order: notifications, and in the end the settling; undefined when nothing does. */
   #turn: Array<() => void> | undefined;
@@ -85,15 +86,22 @@ export class Call {
     return this.#settled && this.#turn === undefined;
   }
 
-  /** Whether the request goes out with a progress token; the token is the id. */
-  get wantsProgress(): boolean {
-    const { onProgress, resetTimeoutOnProgress } = this.settings;
-    return onProgress !== undefined || resetTimeoutOnProgress;
+  /** Whether the request goes out with a progress token, by which notifications name it; the token is the id. */
+  get hasToken(): boolean {
+    const { onProgress, onLog, onNotification, resetTimeoutOnProgress } = this.settings;
+    const hears = onProgress ?? onLog ?? onNotification;
+    return hears !== undefined || resetTimeoutOnProgress;
   }
 
   /** Whether a token is this call's own. */
   owns(token: ProgressToken): boolean {
-    return this.wantsProgress && this.id === token;
+    return this.hasToken && this.id === token;
+  }
+
+  /** Whether a callback takes a notification of this kind. */
+  takes(method: string): boolean {
+    const { onLog, onNotification } = this.settings;
+    return method !== "notifications/message" || onLog !== undefined || onNotification !== undefined;
   }
 
   /** Whether it has begun to leave since it was last made. */
@@ -130,19 +138,26 @@ export class Call {
     else this.#turn.push(() => this.#resolve(result));
   }
 
-  /** Settles it, with the same order. */
-  fail(error: unknown): void {
+  /** Settles it, with the same order. An error of ours gets the caller's line; what others threw is left as it is. */
+  fail(error: unknown, isOurs: boolean): void {
     this.#settled = true;
+    const reject = () => this.#rejectWith(error, isOurs);
+    if (this.#turn === undefined) reject();
+    else this.#turn.push(reject);
+  }
+
+  #rejectWith(error: unknown, isOurs: boolean): void {
+    const settle = { resolve: this.#resolve, reject: this.#reject };
+    if (isOurs) return rejectPlaced(error as Error, this.promise, settle);
     // Whoever asked may have stopped caring, and that must not end the process (rule C9).
     this.promise.catch(() => {});
-    if (this.#turn === undefined) this.#reject(error);
-    else this.#turn.push(() => this.#reject(error));
+    this.#reject(error);
   }
 
   /** Settles it for a caller who has had enough, and is shown nothing more. */
-  abandon(error: unknown): void {
+  abandon(error: unknown, isOurs: boolean): void {
     this.#turn = undefined;
-    this.fail(error);
+    this.fail(error, isOurs);
   }
 
   #inTurn(step: () => void): void {

@@ -49,7 +49,7 @@ export class CallTable {
     // Only what starts the idle time anew can make the whole longer than it is allowed to be.
     if (timeoutMs > maxTimeoutMs || resetTimeoutOnProgress) this.#startTotal(call, maxTimeoutMs);
     if (signal === undefined) return;
-    call.onAbort = () => this.giveUp(call, signal.reason, reasonText(signal.reason));
+    call.onAbort = () => this.giveUp(call, signal.reason, reasonText(signal.reason), false);
     onAbort(signal, call.onAbort);
   }
 
@@ -108,20 +108,23 @@ export class CallTable {
   }
 
   /** Ends a call with an error. */
-  fail(call: Call, error: unknown): void {
-    if (call.settled) return;
-    this.#remove(call);
-    call.fail(error);
+  fail(call: Call, error: Error): void {
+    this.#settle(call, error, true);
+  }
+
+  /** Ends a call with what the caller's own code threw. */
+  failForeign(call: Call, thrown: unknown): void {
+    this.#settle(call, thrown, false);
   }
 
   /** Ends a call with an error that came without its id. It may have another answer yet, and the server is not told. */
-  failUnnamed(call: Call, error: unknown): void {
+  failUnnamed(call: Call, error: Error): void {
     this.#remember(call.id!, true);
     this.fail(call, error);
   }
 
   /** Ends a call whose answer is of no use: the server may still be at it, and is told to stop. */
-  refuse(call: Call, error: unknown, reason: string): void {
+  refuse(call: Call, error: Error, reason: string): void {
     if (call.settled) return;
     const { id, outgoing } = call;
     this.fail(call, error);
@@ -129,11 +132,11 @@ export class CallTable {
   }
 
   /** Ends a call that nobody waits for any more: the server is told, or the request withdrawn. */
-  giveUp(call: Call, error: unknown, reason: string | undefined): void {
+  giveUp(call: Call, error: unknown, reason: string | undefined, isOurs: boolean): void {
     if (call.settled) return;
     const { id, outgoing } = call;
     this.#remove(call);
-    call.abandon(error);
+    call.abandon(error, isOurs);
     this.#callOff(call, id, outgoing, reason);
   }
 
@@ -143,13 +146,13 @@ export class CallTable {
    */
   spoil(call: Call, error: unknown): boolean {
     if (call.isOver) return false;
-    if (call.settled) call.abandon(error);
-    else this.giveUp(call, error, undefined);
+    if (call.settled) call.abandon(error, false);
+    else this.giveUp(call, error, undefined, false);
     return true;
   }
 
   /** Ends a call without a server to answer it. What has not begun to leave does not leave any more. */
-  lose(call: Call, toError: (call: Call) => unknown): void {
+  lose(call: Call, toError: (call: Call) => Error): void {
     call.outgoing?.withdraw();
     this.fail(call, toError(call));
   }
@@ -249,7 +252,13 @@ export class CallTable {
   #expired(call: Call, kind: "idle" | "total"): void {
     const { timeoutMs, maxTimeoutMs } = call.settings;
     const limitMs = kind === "idle" ? timeoutMs : maxTimeoutMs;
-    this.giveUp(call, new RequestTimeoutError(call.method, limitMs, kind), "timeout");
+    this.giveUp(call, new RequestTimeoutError(call.method, limitMs, kind), "timeout", true);
+  }
+
+  #settle(call: Call, error: unknown, isOurs: boolean): void {
+    if (call.settled) return;
+    this.#remove(call);
+    call.fail(error, isOurs);
   }
 
   #remove(call: Call): void {

@@ -85,8 +85,7 @@ export class ClientCore implements RouterPort, SenderPort, SupervisorPort, LinkR
     this.#greeter = new Greeter(this.#table, settings, this.#sender, {
       hasEnded: (link) => this.hasEnded(link),
       relaunch: async (ended) => this.#use(await this.#supervisor.relaunch(ended)),
-      hint: () =>
-        this.#router.framesByContentLength ? "it frames its messages with Content-Length headers" : undefined,
+      hint: () => this.#router.firstPrinted,
     });
   }
 
@@ -311,10 +310,15 @@ export class ClientCore implements RouterPort, SenderPort, SupervisorPort, LinkR
     this.#supervisor.lost(life.link);
   }
 
+  framesOtherwise(): void {
+    this.#greeter.giveUp();
+  }
+
   /** Begins to read from a link and sends to it from now on. */
   #use(link: Link): Link {
     this.#sender.use(link);
     this.#departures.began(link);
+    this.#router.began();
     this.#hasSpoken = false;
     this.#listens.began();
     new LinkReader(link, this, this.#settings.clock).run();

@@ -7,10 +7,12 @@ import {
 } from "../../errors.ts";
 import { MetaKey, type Params } from "../../messages.ts";
 import { settlesWithin } from "../clock.ts";
+import { createDeferred, type Deferred } from "../deferred.ts";
 import type { ProbeOutcome } from "../era.ts";
 import { Call, type CallSettings } from "./call.ts";
 import type { CallTable } from "./call_table.ts";
 import { describeExit, describeStderr } from "./exit_words.ts";
+import { installerOf } from "./installers.ts";
 import type { Link } from "./link.ts";
 import { EndedEarly, type Exchange, negotiate, type Peer, SpoiltByProbe } from "./negotiate.ts";
 import type { Sender } from "./sender.ts";
@@ -32,7 +34,7 @@ export interface GreeterPort {
   hasEnded(link: Link): boolean;
   /** Starts the server again because it ended at the probe, and reads from it. */
   relaunch(ended: Link): Promise<Link>;
-  /** What the server's output looked like, if it explains a silence. */
+  /** What the server has printed to stdout, in words, if that explains a silence. */
   hint(): string | undefined;
 }
 
@@ -41,6 +43,8 @@ interface Greeting {
   /** The server; another one once it was started again. */
   link: Link;
   readonly asked: Set<Call>;
+  /** Rejects when it is clear that nothing will come of it. */
+  readonly hopeless: Deferred<never>;
   isOver: boolean;
 }
 
@@ -54,6 +58,7 @@ export class Greeter {
   /** The server that was taken for what another one had been, unasked. */
   #trusted: Link | undefined;
   #isHandshaking = false;
+  #current: Greeting | undefined;
 
   constructor(table: CallTable, settings: ClientSettings, sender: Sender, port: GreeterPort) {
     this.#table = table;
@@ -86,8 +91,9 @@ export class Greeter {
       this.#trusted = link;
       return this.#known;
     }
-    const greeting: Greeting = { link, asked: new Set(), isOver: false };
-    const greeted = this.#greetOnce(greeting);
+    const greeting: Greeting = { link, asked: new Set(), hopeless: createDeferred(), isOver: false };
+    this.#current = greeting;
+    const greeted = Promise.race([this.#greetOnce(greeting), greeting.hopeless.promise]);
     greeted.catch(() => {}); // When the time is up, nobody asks what became of it.
     try {
       if (!(await settlesWithin(clock, greeted, connectTimeoutMs))) throw this.#timeoutError(greeting);
@@ -98,10 +104,22 @@ export class Greeter {
       throw error;
     } finally {
       greeting.isOver = true;
+      this.#current = undefined;
       this.#isHandshaking = false;
       // An answer that is still to come, such as a late one to the probe, means nothing any more.
       for (const call of greeting.asked) this.#table.forget(call);
     }
+  }
+
+  /** The server frames its messages in a way of its own: it has not understood a word, and will not. */
+  giveUp(): void {
+    const greeting = this.#current;
+    if (greeting === undefined) return;
+    const state = "it frames its messages with Content-Length headers, as language servers do";
+    const { stderrTail } = greeting.link;
+    const message = `Cannot use the server${this.#shown}: ${state}${describeStderr(stderrTail)}`;
+    const phase = phaseOf(greeting);
+    greeting.hopeless.reject(new NegotiationError("negotiation_failed", message, { phase, stderrTail }));
   }
 
   async #greetOnce(greeting: Greeting): Promise<Peer> {
@@ -146,6 +164,7 @@ export class Greeter {
       meta: { [MetaKey.clientInfo]: info, [MetaKey.clientCapabilities]: capabilities },
       handshake: { capabilities, clientInfo: info },
       clock,
+      shown: this.#shown,
     });
   }
 
@@ -173,11 +192,11 @@ export class Greeter {
     };
   }
 
-  #timeoutError({ link, asked }: Greeting): NegotiationError {
+  #timeoutError(greeting: Greeting): NegotiationError {
     const { connectTimeoutMs } = this.#settings;
-    const phase = [...asked].some(({ method }) => method === "initialize") ? "handshake" : "probe";
-    const { stderrTail } = link;
-    const state = `no answer to the ${phase} within ${connectTimeoutMs} ms`;
+    const phase = phaseOf(greeting);
+    const { stderrTail } = greeting.link;
+    const state = `no answer to the ${phase} within ${connectTimeoutMs} ms${this.#installing(greeting.link)}`;
     return new NegotiationError(
       "negotiation_timeout",
       `Cannot use the server${this.#shown}: ${state}${this.#hint}${describeStderr(stderrTail)}`,
@@ -206,6 +225,15 @@ export class Greeter {
     });
   }
 
+  /** A server that has not said anything may not be there yet. */
+  #installing({ bytesRead }: Link): string {
+    const { command } = this.#settings;
+    const installer = command && bytesRead === 0 ? installerOf(command.command, command.args) : undefined;
+    return installer === undefined
+      ? ""
+      : `; ${installer} may still be installing it, for which connectTimeoutMs can give it more time`;
+  }
+
   get #shown(): string {
     const { command } = this.#settings;
     return command === undefined ? "" : ` ${command.line}`;
@@ -215,6 +243,10 @@ export class Greeter {
     const hint = this.#port.hint();
     return hint === undefined ? "" : ` (${hint})`;
   }
+}
+
+function phaseOf({ asked }: Greeting): "handshake" | "probe" {
+  return [...asked].some(({ method }) => method === "initialize") ? "handshake" : "probe";
 }
 
 /** @throws {FrameError} If the question cannot be written: no server is to blame. */

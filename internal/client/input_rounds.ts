@@ -63,7 +63,7 @@ export class InputRounds {
       this.#table.resume(call);
       this.#sender.postOrWait(call);
     } catch (error) {
-      this.#table.fail(call, error);
+      this.#table.failForeign(call, error);
     }
   }
 

@@ -126,7 +126,7 @@ export class ListenTable {
     const call = new Call(LISTEN, { notifications: filter }, settings);
     const listening: Listening = new Listening(filter, () => {
       this.#forget(stream);
-      this.#table.giveUp(call, new Error("the listen stream was closed"), undefined);
+      this.#table.giveUp(call, new Error("the listen stream was closed"), undefined, true);
     });
     const stream: ModernStream = { call, listening, timer: undefined };
     this.#modern.add(stream);
@@ -148,7 +148,7 @@ export class ListenTable {
     stream.timer = clock.setTimeout(() => {
       const error = new RequestTimeoutError(LISTEN, limitMs, "idle");
       this.#finish(stream, "lost", error);
-      this.#table.giveUp(stream.call, error, "timeout");
+      this.#table.giveUp(stream.call, error, "timeout", true);
     }, limitMs);
   }
 

@@ -14,6 +14,7 @@ import {
   type ServerCapabilities,
 } from "../../messages.ts";
 import type { Clock } from "../../runtime.ts";
+import { cutText, quoteText, spellUnseen } from "../shown_text.ts";
 import {
   isModernRefusal,
   isRefusalOfProbed,
@@ -55,6 +56,8 @@ export interface NegotiationSettings {
   /** The params of `initialize` but for its revision. */
   readonly handshake: Params;
   readonly clock: Clock;
+  /** The server's command behind a space, for messages; empty if it has none. */
+  readonly shown: string;
 }
 
 /** Thrown when the server ended before it answered: `phase` tells what was being asked. */
@@ -96,11 +99,13 @@ export async function negotiate(exchange: Exchange, settings: NegotiationSetting
 }
 
 async function findPeer(exchange: Exchange, settings: NegotiationSettings): Promise<Peer> {
-  if (settings.era === "legacy") return handshakePeer(await greet(exchange, settings), undefined);
+  if (settings.era === "legacy") {
+    return handshakePeer(await greet(exchange, settings), settings.shown, undefined);
+  }
   const probe = new Probe(exchange, settings);
   const verdict = await probe.run(LATEST_PROTOCOL_VERSION, settings.era === "auto");
   const mayFallBack = verdict.kind === "legacy" && settings.era === "auto";
-  return peerOf(mayFallBack ? await fallBack(probe, exchange, settings) : verdict, probe);
+  return peerOf(mayFallBack ? await fallBack(probe, exchange, settings) : verdict, probe, settings.shown);
 }
 
 /** The probe: asked again with other revisions as long as the server names some that are left. */
@@ -182,7 +187,7 @@ class Probe {
 async function fallBack(probe: Probe, exchange: Exchange, settings: NegotiationSettings): Promise<Verdict> {
   const greeted = greet(exchange, settings).then(async (outcome): Promise<Verdict> => {
     if (outcome.kind !== "error" || !isModernRefusal(outcome.error)) {
-      return { kind: "peer", peer: handshakePeer(outcome, probe.lastError, true) };
+      return { kind: "peer", peer: handshakePeer(outcome, settings.shown, probe.lastError, true) };
     }
     probe.handshakeError = toProtocolError(outcome.error);
     const named = supportedVersionsOf(outcome.error);
@@ -204,7 +209,7 @@ async function greet(exchange: Exchange, settings: NegotiationSettings): Promise
   });
 }
 
-function peerOf(verdict: Verdict, probe: Probe): Peer {
+function peerOf(verdict: Verdict, probe: Probe, shown: string): Peer {
   const { tried, lastError: probeError, handshakeError } = probe;
   const facts = { phase: "probe", requested: tried, probeError, handshakeError } as const;
   switch (verdict.kind) {
@@ -216,17 +221,17 @@ function peerOf(verdict: Verdict, probe: Probe): Peer {
       throw new EndedEarly("probe", true);
     case "incompatible": {
       const { supported } = verdict;
-      const speaks = supported.length === 0 ? "none that it names" : supported.join(", ");
+      const speaks = supported.length === 0 ? "none that it names" : listVersions(supported);
       throw new NegotiationError(
         "unsupported_version",
-        `Cannot agree on a revision: the server speaks ${speaks}, this client ${tried.join(", ")}`,
+        `Cannot agree on a revision: the server${shown} speaks ${speaks}, this client ${tried.join(", ")}`,
         { ...facts, supported },
       );
     }
     default:
       throw new NegotiationError(
         "negotiation_failed",
-        "Cannot use the server: it does not speak a revision of the modern era",
+        `Cannot use the server${shown}: it does not speak a revision of the modern era`,
         facts,
       );
   }
@@ -243,21 +248,24 @@ function modernPeer(protocolVersion: string, discovered: Result): Peer {
   };
 }
 
-function handshakePeer(outcome: ProbeOutcome, probeError: unknown, probed = false): Peer {
+function handshakePeer(outcome: ProbeOutcome, shown: string, probeError: unknown, probed = false): Peer {
   if (outcome.kind === "ended") throw new EndedEarly("handshake", probed);
   if (outcome.kind !== "result") {
-    const refusal = handshakeFailed(outcome, probeError);
+    const refusal = handshakeFailed(outcome, shown, probeError);
     const isSpoilt = probed && outcome.kind === "error" && isRefusalOfProbed(outcome.error);
     throw isSpoilt ? new SpoiltByProbe(refusal) : refusal;
   }
   const { protocolVersion, capabilities, serverInfo, instructions } = outcome.result;
   if (typeof protocolVersion !== "string" || !LEGACY_PROTOCOL_VERSIONS.includes(protocolVersion)) {
+    const named = typeof protocolVersion === "string"
+      ? protocolVersion
+      : String(JSON.stringify(protocolVersion));
     throw new NegotiationError(
       "unsupported_version",
-      `Cannot agree on a revision: the server answered initialize with ${JSON.stringify(protocolVersion)}`,
+      `Cannot agree on a revision: the server${shown} answered initialize with ${quoteText(named, 60)}`,
       {
         phase: "handshake",
-        supported: [String(protocolVersion)],
+        supported: [named],
         requested: LEGACY_PROTOCOL_VERSIONS,
         probeError,
       },
@@ -272,7 +280,7 @@ function handshakePeer(outcome: ProbeOutcome, probeError: unknown, probed = fals
   };
 }
 
-function handshakeFailed(outcome: ProbeOutcome, probeError: unknown): NegotiationError {
+function handshakeFailed(outcome: ProbeOutcome, shown: string, probeError: unknown): NegotiationError {
   const handshakeError = outcome.kind === "error"
     ? toProtocolError(outcome.error)
     : new Error("reason" in outcome ? outcome.reason : "no answer");
@@ -280,9 +288,16 @@ function handshakeFailed(outcome: ProbeOutcome, probeError: unknown): Negotiatio
   const isVersion = outcome.kind === "error" && outcome.error.code === ErrorCode.unsupportedProtocolVersion;
   return new NegotiationError(
     isVersion ? "unsupported_version" : "negotiation_failed",
-    `Cannot use the server: initialize failed: ${handshakeError.message}`,
+    `Cannot use the server${shown}: initialize failed: ${
+      cutText(handshakeError.message, 500, spellUnseen).text
+    }`,
     { phase: "handshake", supported, requested: LEGACY_PROTOCOL_VERSIONS, probeError, handshakeError },
   );
+}
+
+/** The first revisions of a list, as far as they are fit to be shown. */
+function listVersions(versions: readonly string[]): string {
+  return versions.slice(0, 8).map((version) => cutText(version, 40, spellUnseen).text).join(", ");
 }
 
 function toImplementation(value: unknown): Implementation | undefined {

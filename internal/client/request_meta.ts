@@ -18,18 +18,18 @@ export function modernMeta(settings: ClientSettings, protocolVersion: string): P
  * that need nothing of their own. Undefined when there is nothing to say.
  */
 export function paramsOnWire(
-  { params, settings, wantsProgress }: Call,
+  { params, settings, hasToken }: Call,
   id: RequestId,
   era: Era | undefined,
   shared: Params,
 ): Params | undefined {
   if (settings.isGreeting === true) return params;
   const own = params._meta as Params | undefined;
-  const isPlain = own === undefined && !wantsProgress && settings.logLevel === undefined;
+  const isPlain = own === undefined && !hasToken && settings.logLevel === undefined;
   if (isPlain && era !== "modern") return Object.keys(params).length === 0 ? undefined : params;
   if (isPlain) return { ...params, _meta: shared };
   const _meta: Params = { ...shared, ...own };
-  if (wantsProgress) _meta.progressToken = id;
+  if (hasToken) _meta.progressToken = id;
   if (settings.logLevel !== undefined && era === "modern") _meta[MetaKey.logLevel] = settings.logLevel;
   return { ...params, _meta };
 }

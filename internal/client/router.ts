@@ -18,9 +18,9 @@ import {
   type RequestId,
   type Result,
 } from "../../messages.ts";
-import { isContentLengthHeader } from "../framing/line_fault.ts";
 import type { Call } from "./call.ts";
 import type { CallTable } from "./call_table.ts";
+import { describePrinted, isForeignFraming, printedOn } from "./printed.ts";
 
 /** Where the router sends what it cannot settle itself. */
 export interface RouterPort {
@@ -35,8 +35,10 @@ export interface RouterPort {
   answered(call: Call, result: Result): void;
   /** A call got an error. */
   refused(call: Call, error: JSONRPCErrorObject): void;
-  /** Text on the server's stdout that is no message. */
+  /** Text on the server's stdout that is no message, or stands before one. */
   stray(text: string): void;
+  /** The server frames its messages as language servers do, and cannot read ours. */
+  framesOtherwise(): void;
 }
 
 /**
@@ -47,7 +49,7 @@ export class Router {
   readonly #table: CallTable;
   readonly #port: RouterPort;
   readonly #logger: Logger;
-  #framesByContentLength = false;
+  #firstPrinted: string | undefined;
 
   constructor(table: CallTable, port: RouterPort, logger: Logger) {
     this.#table = table;
@@ -55,9 +57,14 @@ export class Router {
     this.#logger = logger;
   }
 
-  /** Whether the server seems to frame its messages with Content-Length headers, as language servers do. */
-  get framesByContentLength(): boolean {
-    return this.#framesByContentLength;
+  /** What the server in use has printed first among its messages, in words. */
+  get firstPrinted(): string | undefined {
+    return this.#firstPrinted;
+  }
+
+  /** Another server was started. */
+  began(): void {
+    this.#firstPrinted = undefined;
   }
 
   /** Routes one frame. Gives a promise if the reader has to wait before the next. */
@@ -120,29 +127,35 @@ export class Router {
     const meta = isJSONObject(params?._meta) ? params._meta : {};
     const subscriptionId = meta[MetaKey.subscriptionId];
     if (subscriptionId !== undefined) {
-      this.#toCall(subscriptionId, (call) => call.method === "subscriptions/listen", notification);
-      return undefined;
+      return this.#toCall(subscriptionId, (call) => call.method === "subscriptions/listen", notification);
     }
     const token = params?.progressToken ?? meta.progressToken;
     if (token === undefined) return this.#port.unrouted(notification);
-    this.#toCall(token, (call) => call.owns(token as ProgressToken), notification);
-    return undefined;
+    return this.#toCall(token, (call) => call.owns(token as ProgressToken), notification);
   }
 
   /** The token of a call and the id of its subscription are its id. */
-  #toCall(id: unknown, isMeant: (call: Call) => boolean, notification: JSONRPCNotification): void {
+  #toCall(
+    id: unknown,
+    isMeant: (call: Call) => boolean,
+    notification: JSONRPCNotification,
+  ): Promise<void> | undefined {
     const call = isRequestId(id) ? this.#table.get(id) : undefined;
     if (call === undefined || !isMeant(call)) {
       const past = isRequestId(id) ? this.#table.pastOf(id) : undefined;
-      if (past === "expected") return;
+      if (past === "expected") return undefined;
       const reason = past === "late"
         ? "a late notification of a request that is over"
         : "a notification that names no request in flight";
-      return this.#drop(reason, isRequestId(id) ? id : undefined);
+      this.#drop(reason, isRequestId(id) ? id : undefined);
+      return undefined;
     }
     this.#table.heard(call);
     this.#table.progressed(call);
+    // A log message of a request whose caller takes none is the client's like others.
+    if (!call.takes(notification.method)) return this.#port.unrouted(notification);
     call.deliver(notification, this.#refused);
+    return undefined;
   }
 
   /** A caller that refuses to be shown something has its request failed with what it threw (S1-69). */
@@ -168,20 +181,29 @@ export class Router {
 
   /** A frame that cannot be read fails its request at once (rule C5); what belongs to none is told (rule C6). */
   #fault(fault: Fault): Promise<void> | undefined {
-    const { detail, reason, id, hasMethod, hasResult, batch, preview } = fault;
+    const { detail, reason, id, hasMethod, hasResult, batch } = fault;
     if (batch?.some(({ kind }) => kind === "message") && this.#port.era === "legacy") {
       return this.#batch(batch);
     }
+    const printed = printedOn(fault);
+    if (printed !== undefined) this.#printed(printed, fault);
     const call = hasMethod ? undefined : this.#table.get(id);
-    this.#drop(detail, id);
+    const isStray = call === undefined && !hasMethod && !hasResult && printed !== undefined;
+    const why = printed === undefined || isStray ? detail : `${describePrinted(printed)} before it`;
+    if (isStray) {
+      this.#logger.warn(`[mcp_router] dropped a line: ${describePrinted(printed)}`, { reason: detail });
+    } else this.#drop(why, id);
     // The last line of a server that ended in the middle of it is no bad answer but none: its request is lost like the others.
     if (call !== undefined && reason !== "truncated") {
-      this.#table.refuse(call, new InvalidResponseError(call.method, detail), detail);
-    } else if (call === undefined && !hasMethod && !hasResult) {
-      if (isContentLengthHeader(fault)) this.#framesByContentLength = true;
-      this.#port.stray(preview);
+      this.#table.refuse(call, new InvalidResponseError(call.method, why), detail);
     }
     return undefined;
+  }
+
+  #printed(text: string, fault: Fault): void {
+    this.#firstPrinted ??= describePrinted(text);
+    this.#port.stray(text);
+    if (isForeignFraming(fault)) this.#port.framesOtherwise();
   }
 
   /** Revision 2025-03-26 allows several messages on a line. */

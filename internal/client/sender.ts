@@ -63,8 +63,8 @@ export class Sender {
   /** Makes a request (rules C1, C4). */
   request(call: Call): Promise<Result> {
     const { signal } = call.settings;
-    if (signal?.aborted) call.fail(signal.reason);
-    else if (this.#port.isOver) call.fail(this.#port.closedError(call));
+    if (signal?.aborted) call.fail(signal.reason, false);
+    else if (this.#port.isOver) call.fail(this.#port.closedError(call), true);
     else {
       this.#table.begin(call);
       this.postOrWait(call);

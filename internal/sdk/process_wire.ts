@@ -21,6 +21,7 @@ import { offAbort, onAbort } from "../abort.ts";
 import { sendOut } from "../client/door.ts";
 import { type Departure, describeDeparture, describeStderr } from "../client/exit_words.ts";
 import { LinkReader, type LinkReaderPort } from "../client/link_reader.ts";
+import { describePrinted, isForeignFraming, printedOn } from "../client/printed.ts";
 import { isRefusalOfProbed } from "../era.ts";
 import { whatIsWrong } from "../framing/message_rules.ts";
 import { callGuarded } from "../guard.ts";
@@ -69,6 +70,8 @@ export class ProcessWire implements LinkReaderPort {
   #life: Life;
   #lastLink: ProcessLink | undefined;
   #hasAnswered = false;
+  /** What the server has printed first among its messages, in words. */
+  #firstPrinted: string | undefined;
   #wasRelaunched = false;
   /** Whether a notification was handed over since the last response. */
   #hasNotified = false;
@@ -184,7 +187,7 @@ export class ProcessWire implements LinkReaderPort {
     if (this.#life.phase !== "running" || this.#life.link !== link) return;
     const { graces } = this.#settings;
     if (this.#endedAtProbe) this.#relaunch(link.end(graces), () => this.#denyProbe());
-    else this.#finish(endedByItself(link, departure), (link) => link.end(graces));
+    else this.#finish(endedByItself(link, departure, this.#firstPrinted), (link) => link.end(graces));
   }
 
   #message(message: JSONRPCMessage): Promise<void> | undefined {
@@ -235,18 +238,31 @@ export class ProcessWire implements LinkReaderPort {
 
   /** A request whose answer cannot be read fails at once (rule C5); a greeting is said once more. */
   #fault(fault: Fault): Promise<void> | undefined {
-    const { reason, detail, id, hasMethod, hasResult, batch, preview } = fault;
+    const { reason, detail, id, hasMethod, hasResult, batch } = fault;
     if (batch?.some(({ kind }) => kind === "message")) return this.#batch(batch);
+    const printed = printedOn(fault);
+    if (printed !== undefined) this.#firstPrinted ??= describePrinted(printed);
     const method = hasMethod || id === undefined ? undefined : this.#sent.methodOf(id);
     if (method !== undefined && reason !== "truncated" && this.#sayAgain(method)) return undefined;
     if (method !== undefined && this.#sent.settle(id!) === "open") {
-      this.#answer(id!, method, detail, { reason });
-    } else if (id !== undefined || hasMethod || hasResult) this.#port.failed(lineError(fault));
-    else {
-      const what = "[mcp_router] dropped a line: the server writes to stdout what is no message";
-      this.#settings.start.logger.warn(what, { reason, length: preview.length });
+      const why = printed === undefined ? detail : `${describePrinted(printed)} before it`;
+      this.#answer(id!, method, why, { reason });
+    } else if (id !== undefined || hasMethod || hasResult || printed === undefined) {
+      this.#port.failed(lineError(fault));
+    } else {
+      const facts = { reason: detail };
+      this.#settings.start.logger.warn(`[mcp_router] dropped a line: ${describePrinted(printed)}`, facts);
+      if (isForeignFraming(fault)) this.#giveUp();
     }
     return undefined;
+  }
+
+  /** A server that frames its messages in a way of its own has not understood a word of the greeting. */
+  #giveUp(): void {
+    if (this.#hasAnswered) return;
+    const state = "the server frames its messages with Content-Length headers, as language servers do";
+    const error = new StdioError("invalid_message", `The connection is closed: ${state}`);
+    this.#finish(error, (link) => link.end(this.#settings.graces));
   }
 
   async #batch(members: readonly Inbound[]): Promise<void> {
@@ -314,11 +330,14 @@ export class ProcessWire implements LinkReaderPort {
   }
 }
 
-function endedByItself(link: ProcessLink, departure: Departure): ConnectionClosedError {
+function endedByItself(
+  link: ProcessLink,
+  departure: Departure,
+  printed: string | undefined,
+): ConnectionClosedError {
   const { exit, stderrTail } = link;
-  const { reason } = departure;
-  const message = `The connection is closed: ${describeDeparture(departure, exit)}${
-    describeStderr(stderrTail)
-  }`;
-  return new ConnectionClosedError(message, { reason, sent: true, exit, stderrTail });
+  const said = printed === undefined ? "" : ` (${printed})`;
+  const state = `${describeDeparture(departure, exit)}${said}${describeStderr(stderrTail)}`;
+  const facts = { reason: departure.reason, sent: true, exit, stderrTail };
+  return new ConnectionClosedError(`The connection is closed: ${state}`, facts);
 }
