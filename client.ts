@@ -19,6 +19,8 @@
  * const client = await Client.connect(here);
  * const { tools } = await client.request("tools/list");
  * assert.deepEqual(tools.map(({ name }) => name), ["forecast"]);
+ * const { content } = await client.callTool("forecast", { city: "Bern" });
+ * assert.deepEqual(content, [{ type: "text", text: "Sunny in Bern." }]);
  * await client.close();
  * ```
  *
@@ -31,42 +33,36 @@ import type {
   CloseOptions,
   CloseReport,
   Listening,
+  MethodWithoutParams,
+  OtherMethod,
   RequestOptions,
+  RequestParams,
+  RequestResult,
   SpawnOptions,
 } from "./client_options.ts";
-import {
-  checkLaunch,
-  resolveGraces,
-  resolveLaunch,
-  resolveRequest,
-  resolveSettings,
-  type Surroundings,
-} from "./client_settings.ts";
+import { resolveGraces, resolveRequest } from "./client_settings.ts";
+import { connectClient, spawnClient, type StartedClient } from "./client_start.ts";
 import type { Connection } from "./connection.ts";
-import { offAbort, onAbort } from "./internal/abort.ts";
 import type { CallSettings } from "./internal/client/call.ts";
-import { stateListener, stateOf } from "./internal/client/client_state.ts";
-import { ClientCore } from "./internal/client/core.ts";
-import type { Graces, Link } from "./internal/client/link.ts";
+import { placed } from "./internal/client/caller_line.ts";
+import { checkMessage } from "./internal/client/check_message.ts";
+import { stateOf } from "./internal/client/client_state.ts";
+import type { ClientCore } from "./internal/client/core.ts";
+import type { Graces } from "./internal/client/link.ts";
+import { readPages } from "./internal/client/pages.ts";
 import type { ClientSettings } from "./internal/client/settings.ts";
-import { StreamLink } from "./internal/client/stream_link.ts";
-import { formatCommandLine } from "./internal/command_line.ts";
-import { startServer } from "./internal/process/start_server.ts";
 import { withoutUndefined } from "./internal/options.ts";
-import { detectRuntime } from "./internal/runtime/detect.ts";
-import { StreamConnection } from "./internal/stream_connection.ts";
-import {
-  type Era,
-  type Implementation,
-  isJSONObject,
-  type Params,
-  type Result,
-  type ServerCapabilities,
-  type SubscriptionFilter,
+import type {
+  Era,
+  Implementation,
+  Params,
+  Result,
+  ServerCapabilities,
+  SubscriptionFilter,
 } from "./messages.ts";
-import type { CoreMethods } from "./methods.ts";
+import type { CompleteParams, CoreMethods, Prompt, Resource, ResourceTemplate, Tool } from "./methods.ts";
 import type { ByteStreams, ExitStatus } from "./runtime.ts";
-import { ServerProcess, takeProcess } from "./server_process.ts";
+import type { ServerProcess } from "./server_process.ts";
 
 export type {
   ClientLimits,
@@ -76,10 +72,15 @@ export type {
   CloseReport,
   InputContext,
   InputHandler,
+  InputHandlers,
   ListenEvent,
   Listening,
+  MethodWithoutParams,
+  OtherMethod,
   Progress,
   RequestOptions,
+  RequestParams,
+  RequestResult,
   SpawnOptions,
 } from "./client_options.ts";
 export { ServerProcess, spawnServer, type SpawnServerOptions } from "./server_process.ts";
@@ -103,7 +104,7 @@ export class Client {
   /** For requests without options. */
   readonly #requestDefaults: CallSettings;
 
-  private constructor(core: ClientCore, settings: ClientSettings) {
+  private constructor({ core, settings }: StartedClient) {
     this.#core = core;
     this.#settings = settings;
     this.#requestDefaults = resolveRequest({}, settings);
@@ -122,44 +123,12 @@ export class Client {
     server: ByteStreams | Connection | ServerProcess,
     options: ClientOptions = {},
   ): Promise<Client> {
-    const { command, link: taken } = server instanceof ServerProcess ? takeProcess(server) : {};
-    const settings = resolveSettings(options, command, false);
-    const link = taken ?? toStreamLink(server as ByteStreams | Connection, settings);
-    return await Client.#start(settings, () => Promise.resolve(link), options);
-  }
-
-  /** Used by {@linkcode spawn}. */
-  static async #start(
-    settings: ClientSettings,
-    open: () => Promise<Link>,
-    options: SpawnSignal,
-  ): Promise<Client> {
-    const { signal, onStateChange } = options;
-    signal?.throwIfAborted();
-    const core = new ClientCore(settings, open, stateListener(onStateChange, settings.logger));
-    const kill = () => void core.kill();
-    if (signal !== undefined) {
-      onAbort(signal, kill);
-      core.supervisor.closed.then(() => offAbort(signal, kill));
-    }
-    try {
-      await core.connect();
-    } catch (error) {
-      throw signal?.aborted ? signal.reason : error;
-    }
-    return new Client(core, settings);
+    return new Client(await connectClient(server, options));
   }
 
   /** Used by {@linkcode spawn}. */
   static async spawn(options: SpawnOptions): Promise<Client> {
-    checkLaunch("spawn()", options);
-    const runtime = options.runtime ?? await detectRuntime();
-    const start = resolveLaunch(options, runtime);
-    const { command, args, cwd, env } = start.launch;
-    const line = formatCommandLine({ command, args, cwd, env }, { os: runtime.os, maxLength: 1_000 });
-    const settings = resolveSettings(options, { command, args, cwd, line }, true);
-    const { logger, clock, connection } = settings;
-    return await Client.#start(settings, () => startServer({ ...start, logger, clock, connection }), options);
+    return new Client(await spawnClient(options));
   }
 
   /** Where the client is in its life. */
@@ -229,22 +198,80 @@ export class Client {
    * @throws {TypeError} If the method is no string, or the params are no object.
    * @throws {RangeError} If a duration cannot be used.
    */
+  request<Method extends MethodWithoutParams>(
+    method: Method,
+    params?: RequestParams<Method>,
+    options?: RequestOptions,
+  ): Promise<RequestResult<Method>>;
+  /** Makes a request of a method that needs params. */
   request<Method extends keyof CoreMethods>(
     method: Method,
-    ...rest: Record<never, never> extends CoreMethods[Method]["params"]
-      ? [params?: CoreMethods[Method]["params"], options?: RequestOptions]
-      : [params: CoreMethods[Method]["params"], options?: RequestOptions]
-  ): Promise<CoreMethods[Method]["result"]>;
+    params: RequestParams<Method>,
+    options?: RequestOptions,
+  ): Promise<RequestResult<Method>>;
   /** Makes a request of any other method. */
   request<Method extends string>(
-    method: Method extends keyof CoreMethods ? never : Method,
+    method: OtherMethod<Method>,
     params?: Params,
     options?: RequestOptions,
   ): Promise<Result>;
   request(method: string, params: Params = {}, options?: RequestOptions): Promise<Result> {
     checkMessage(method, params);
     const settings = options === undefined ? this.#requestDefaults : resolveRequest(options, this.#settings);
-    return this.#core.request(method, params, settings);
+    return placed(this.#core.request(method, params, settings));
+  }
+
+  /** Calls a tool. A tool that fails gives a result with `isError`. */
+  callTool(name: string, args: Params = {}, options?: RequestOptions): Promise<RequestResult<"tools/call">> {
+    return this.request("tools/call", { name, arguments: args }, options);
+  }
+
+  /** Reads a resource. */
+  readResource(uri: string, options?: RequestOptions): Promise<RequestResult<"resources/read">> {
+    return this.request("resources/read", { uri }, options);
+  }
+
+  /** Makes the messages of a prompt. */
+  getPrompt(
+    name: string,
+    args: { [name: string]: string } = {},
+    options?: RequestOptions,
+  ): Promise<RequestResult<"prompts/get">> {
+    return this.request("prompts/get", { name, arguments: args }, options);
+  }
+
+  /** Completes an argument of a prompt or of a template of resources. */
+  complete(
+    ref: CompleteParams["ref"],
+    argument: CompleteParams["argument"],
+    options?: RequestOptions & { context?: CompleteParams["context"] },
+  ): Promise<RequestResult<"completion/complete">> {
+    const { context } = options ?? {};
+    return this.request("completion/complete", { ref, argument, ...(context && { context }) }, options);
+  }
+
+  /**
+   * The tools, over all pages; a page is read when the iteration comes to it.
+   *
+   * @throws {InvalidResponseError} From the iteration, if the pages of the server do not end.
+   */
+  tools(options?: RequestOptions): AsyncIterableIterator<Tool> {
+    return this.#pages("tools/list", "tools", options);
+  }
+
+  /** The resources, as {@linkcode Client.tools} gives tools. */
+  resources(options?: RequestOptions): AsyncIterableIterator<Resource> {
+    return this.#pages("resources/list", "resources", options);
+  }
+
+  /** The templates of resources, as {@linkcode Client.tools} gives tools. */
+  resourceTemplates(options?: RequestOptions): AsyncIterableIterator<ResourceTemplate> {
+    return this.#pages("resources/templates/list", "resourceTemplates", options);
+  }
+
+  /** The prompts, as {@linkcode Client.tools} gives tools. */
+  prompts(options?: RequestOptions): AsyncIterableIterator<Prompt> {
+    return this.#pages("prompts/list", "prompts", options);
   }
 
   /**
@@ -273,9 +300,7 @@ export class Client {
    * Resolves when the process is reaped, with what it took. Safe in any phase and more than once.
    */
   close(options: CloseOptions = {}): Promise<CloseReport> {
-    return this.#core.close(
-      resolveGraces({ ...withoutUndefined(this.#settings.graces), ...withoutUndefined(options) }),
-    );
+    return this.#core.close(this.#gracesOf(options));
   }
 
   /**
@@ -292,6 +317,18 @@ export class Client {
   /** Ends the server and what it started at once. */
   kill(): Promise<CloseReport> {
     return this.#core.kill();
+  }
+
+  #pages<Item>(
+    method: MethodWithoutParams,
+    member: string,
+    options: RequestOptions | undefined,
+  ): AsyncIterableIterator<Item> {
+    return readPages(
+      method,
+      member,
+      (cursor) => this.request(method, cursor === undefined ? {} : { cursor }, options),
+    );
   }
 
   #gracesOf(options: CloseOptions): Graces {
@@ -313,37 +350,16 @@ export class Client {
  * import { spawn } from "@mcp/stdio/client";
  *
  * const client = await spawn({ command: "npx", args: ["-y", "@modelcontextprotocol/server-everything"] });
- * const { tools } = await client.request("tools/list");
+ * for await (const { name, description } of client.tools()) console.log(name, description);
+ * const { content } = await client.callTool("echo", { message: "hello" });
  * await client.close();
  * ```
  *
  * @throws {ProcessError} As a rejection, if it cannot be started or exits before it has answered.
  * @throws {NegotiationError} As a rejection, if it cannot be used.
- * @throws {RangeError} If a limit or a duration cannot be used.
+ * @throws {TypeError} As a rejection, if an option cannot be used.
+ * @throws {RangeError} As a rejection, if a limit or a duration cannot be used.
  */
 export function spawn(options: SpawnOptions): Promise<Client> {
   return Client.spawn(options);
-}
-
-interface SpawnSignal {
-  readonly signal?: AbortSignal | undefined;
-  readonly onStateChange?: ((state: ClientState) => void) | undefined;
-}
-
-function toStreamLink(
-  server: ByteStreams | Connection,
-  { clock, connection: bounds }: Surroundings,
-): StreamLink {
-  if ("receive" in server) return new StreamLink(server, undefined, clock);
-  const connection = new StreamConnection(server, bounds);
-  return new StreamLink(connection, connection, clock);
-}
-
-/** What is not checked by types may be anything. */
-function checkMessage(method: unknown, params: unknown): void {
-  if (typeof method !== "string") {
-    throw new TypeError(`Cannot send a message: its method must be a string, and is ${typeof method}`);
-  }
-  if (params === undefined || isJSONObject(params)) return;
-  throw new TypeError(`Cannot send "${method}": its params must be an object`);
 }

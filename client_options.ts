@@ -5,12 +5,11 @@ import type {
   ClientCapabilities,
   Era,
   Implementation,
-  JSONObject,
   LoggingLevel,
   Params,
-  Result,
   SubscriptionFilter,
 } from "./messages.ts";
+import type { CoreMethods, InputMethods } from "./methods.ts";
 import type { Clock, ExitStatus, RuntimeAdapter } from "./runtime.ts";
 
 /** What progress says. */
@@ -55,7 +54,10 @@ export interface RequestOptions {
    * fails with that and the server is told to stop; the same holds for the other callbacks of a request.
    */
   onProgress?: ((progress: Progress) => void) | undefined;
-  /** Told of log messages that name this request. Those that name none go to `onNotification` of the client. */
+  /**
+   * Told of log messages that name this request, as those of servers of this module do; `logLevel` asks a modern server for some.
+   * Those that name none go to `onNotification` of the client, and so do all without this callback.
+   */
   onLog?: ((level: LoggingLevel, data: unknown, logger?: string) => void) | undefined;
   /** Told of other notifications that name this request. */
   onNotification?: ((method: string, params: Params | undefined) => void) | undefined;
@@ -74,6 +76,22 @@ export interface RequestOptions {
    */
   signal?: AbortSignal | undefined;
 }
+
+/** A method of the specification that needs no params. */
+export type MethodWithoutParams = {
+  [Method in keyof CoreMethods]: Record<never, never> extends CoreMethods[Method]["params"] ? Method : never;
+}[keyof CoreMethods];
+
+/** A method that the specification does not define. */
+export type OtherMethod<Method extends string> = Method extends keyof CoreMethods ? never : Method;
+
+/** The params of a method of the specification; the options of the request stand behind them, not among them. */
+export type RequestParams<Method extends keyof CoreMethods> =
+  & CoreMethods[Method]["params"]
+  & { readonly [Name in keyof RequestOptions]?: never };
+
+/** The result of a method of the specification. */
+export type RequestResult<Method extends keyof CoreMethods> = CoreMethods[Method]["result"];
 
 /** What a client is bound by. */
 export interface ClientLimits {
@@ -113,11 +131,14 @@ export interface InputContext {
   readonly signal: AbortSignal;
 }
 
-/** Answers what a server asks. At most 16 run at once; the others wait. */
-export type InputHandler = (
-  params: Params,
+/** Answers what a server asks by one method. At most 16 run at once; the others wait. */
+export type InputHandler<Method extends keyof InputMethods = keyof InputMethods> = (
+  params: InputMethods[Method]["params"],
   context: InputContext,
-) => Result | JSONObject | Promise<Result | JSONObject>;
+) => InputMethods[Method]["result"] | Promise<InputMethods[Method]["result"]>;
+
+/** Handlers of what a server may ask, by method. What a server sends is not checked: it may fit no type. */
+export type InputHandlers = { readonly [Method in keyof InputMethods]?: InputHandler<Method> | undefined };
 
 /** Options for {@linkcode Client.connect} and {@linkcode spawn}. */
 export interface ClientOptions {
@@ -199,7 +220,7 @@ export interface ClientOptions {
    * Answer what a server asks: `elicitation/create`, `sampling/createMessage`, `roots/list`. While one runs, no request that may be
    * waiting for it runs out of time.
    */
-  inputHandlers?: { readonly [method: string]: InputHandler } | undefined;
+  inputHandlers?: InputHandlers | undefined;
   /** The least severe log messages the server shall send; none without it. */
   logLevel?: LoggingLevel | undefined;
   /**

@@ -3,7 +3,7 @@
 import type {
   ClientOptions,
   CloseOptions,
-  InputHandler,
+  InputHandlers,
   RequestOptions,
   SpawnOptions,
 } from "./client_options.ts";
@@ -18,8 +18,6 @@ import {
   FRAMING_DEFAULTS,
   withoutUndefined,
 } from "./internal/options.ts";
-import { checkKnownOptions } from "./internal/known_options.ts";
-import { checkLaunchOptions } from "./internal/process/launch_options.ts";
 import type { StartSettings } from "./internal/process/start_server.ts";
 import { FrameTrace } from "./internal/framing/frame_trace.ts";
 import { type Facts, toSafeLogger } from "./internal/safe_logger.ts";
@@ -41,8 +39,7 @@ export function resolveSettings(
 ): ClientSettings & Surroundings {
   const {
     info = { name: "@mcp/stdio", version: VERSION },
-    inputHandlers = {},
-    capabilities = capabilitiesOf(inputHandlers),
+    capabilities = capabilitiesOf(withoutUndefined(options.inputHandlers ?? {})),
     era = "auto",
     connectTimeoutMs = 60_000,
     probeTimeoutMs = 10_000,
@@ -84,7 +81,7 @@ export function resolveSettings(
     inlineNotifications,
     onNotification,
     onStrayOutput,
-    inputHandlers,
+    inputHandlers: withoutUndefined(options.inputHandlers ?? {}) as ClientSettings["inputHandlers"],
     ...resolveSurroundings(options, () => command && { server: command.line }),
     canRelaunch,
     command,
@@ -133,57 +130,6 @@ function resolveConnection({ limits = {}, traceFrames }: ClientOptions, logger: 
   return { ...settings, trace: traceFrames === true ? new FrameTrace(logger) : undefined };
 }
 
-/** All options for `spawn`: the compiler sees to it that none is missing. */
-const SPAWN_OPTIONS: { readonly [name in keyof Required<SpawnOptions>]: true } = {
-  command: true,
-  args: true,
-  cwd: true,
-  env: true,
-  inheritEnv: true,
-  passEnv: true,
-  processGroup: true,
-  stderr: true,
-  maxRestarts: true,
-  keepAlive: true,
-  signal: true,
-  runtime: true,
-  info: true,
-  capabilities: true,
-  era: true,
-  connectTimeoutMs: true,
-  probeTimeoutMs: true,
-  timeoutMs: true,
-  maxTimeoutMs: true,
-  listenTimeoutMs: true,
-  healthCheckMs: true,
-  limits: true,
-  onNotification: true,
-  inlineNotifications: true,
-  onStrayOutput: true,
-  onStateChange: true,
-  inputHandlers: true,
-  logLevel: true,
-  logger: true,
-  traceFrames: true,
-  clock: true,
-  shutdownGraceMs: true,
-  terminateGraceMs: true,
-};
-
-/**
- * Checks how a server is to be started, for callers that have no compiler.
- *
- * @throws {TypeError} If an option is of the wrong kind, or misspelt.
- */
-export function checkLaunch(what: string, options: SpawnOptions): void {
-  if (typeof options === "object" && options !== null) {
-    checkKnownOptions(what, options, Object.keys(SPAWN_OPTIONS), (text) => {
-      toSafeLogger(options.logger ?? stderrLogger, systemClock).warn(`[mcp_stdio] ${text}`);
-    });
-  }
-  checkLaunchOptions(options);
-}
-
 /** How a server is started, and what is done with its stderr. */
 export function resolveLaunch(
   options: SpawnOptions,
@@ -227,7 +173,7 @@ export function resolveSurroundings(
 }
 
 /** A client that answers a kind of question can be asked it. */
-function capabilitiesOf(inputHandlers: { readonly [method: string]: InputHandler }): ClientCapabilities {
+function capabilitiesOf(inputHandlers: InputHandlers): ClientCapabilities {
   return {
     ...(Object.hasOwn(inputHandlers, "elicitation/create") ? { elicitation: { form: {} } } : {}),
     ...(Object.hasOwn(inputHandlers, "sampling/createMessage") ? { sampling: {} } : {}),

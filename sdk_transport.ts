@@ -37,8 +37,9 @@
  * @module
  */
 
+import { checkLaunch } from "./client_checks.ts";
 import type { SpawnOptions } from "./client_options.ts";
-import { checkLaunch, resolveGraces, resolveLaunch, resolveSurroundings } from "./client_settings.ts";
+import { resolveGraces, resolveLaunch, resolveSurroundings } from "./client_settings.ts";
 import { detectRuntime } from "./internal/runtime/detect.ts";
 import { guardStdoutNow } from "./internal/runtime/guard_now.ts";
 import { ProcessWire, type ProcessWireSettings } from "./internal/sdk/process_wire.ts";

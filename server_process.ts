@@ -1,7 +1,8 @@
 /** A server's process without a client: what any client of the protocol can talk to. `client.ts` gives this out. */
 
+import { checkLaunch } from "./client_checks.ts";
 import type { CloseOptions, CloseReport, SpawnOptions } from "./client_options.ts";
-import { checkLaunch, resolveGraces, resolveLaunch, resolveSurroundings } from "./client_settings.ts";
+import { resolveGraces, resolveLaunch, resolveSurroundings } from "./client_settings.ts";
 import type { Connection } from "./connection.ts";
 import { offAbort, onAbort } from "./internal/abort.ts";
 import type { Graces, Link } from "./internal/client/link.ts";
@@ -91,6 +92,7 @@ export class ServerProcess {
  * ```
  *
  * @throws {ProcessError} As a rejection, if it cannot be started.
+ * @throws {TypeError} As a rejection, if an option cannot be used.
  * @throws {RangeError} As a rejection, if a limit or a duration cannot be used.
  */
 export async function spawnServer(options: SpawnServerOptions): Promise<ServerProcess> {
@@ -100,8 +102,9 @@ export async function spawnServer(options: SpawnServerOptions): Promise<ServerPr
   const start = resolveLaunch(options, runtime);
   const graces = resolveGraces(options);
   const line = formatCommandLine(start.launch, { os: runtime.os, maxLength: 1_000 });
+  const surroundings = resolveSurroundings(options, () => ({ server: line }));
   signal?.throwIfAborted();
-  const link = await startServer({ ...start, ...resolveSurroundings(options, () => ({ server: line })) });
+  const link = await startServer({ ...start, ...surroundings });
   if (signal?.aborted) {
     await link.kill();
     throw signal.reason;

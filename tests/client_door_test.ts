@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Client, type ClientOptions } from "../client.ts";
 import { FrameError } from "../errors.ts";
+import type { ElicitResult } from "../methods.ts";
 import { createStreamPair } from "../testing.ts";
 import { listSources, readCode } from "./_sources.ts";
 import { createLog, meet, type Meeting, outcomeOf, Peer, prepareHouse, settle } from "./_client_peer.ts";
@@ -57,7 +58,9 @@ for (const [what, value] of UNWRITABLE) {
       const meeting = await meet({
         legacy,
         limits: LIMITS,
-        inputHandlers: { "elicitation/create": () => ({ content: answers.shift() }) },
+        inputHandlers: {
+          "elicitation/create": () => ({ content: answers.shift() }) as unknown as ElicitResult,
+        },
       });
       const { client, peer, log } = meeting;
       const params = () => ({ name: "x", arguments: { value: value() } });

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import process from "node:process";
 import { test } from "node:test";
+import type { ElicitResult } from "../methods.ts";
 import { inhabit, meet, outcomeOf, type Peer, settle } from "./_client_peer.ts";
 import { Script, untilGone, untilStopped } from "./_scripted_server.ts";
 import { stateOf } from "./helpers.ts";
@@ -150,7 +151,7 @@ test("Client takes a server for alive that is busy with what it was asked, as lo
 });
 
 test("Client does not take a server for hanging that waits for a person (XF19, C4)", async () => {
-  let answer = (_value: { action: string }): void => {};
+  let answer = (_value: ElicitResult): void => {};
   const { client, peer, clock } = await meet({
     legacy: true,
     healthCheckMs: 1_000,

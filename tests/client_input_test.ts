@@ -3,6 +3,8 @@ import { test } from "node:test";
 import { ProtocolError } from "../errors.ts";
 import { createDeferred } from "../internal/deferred.ts";
 import { MetaKey, type Params } from "../messages.ts";
+import type { InputHandlers } from "../client.ts";
+import type { ElicitResult } from "../methods.ts";
 import { inhabit, meet, outcomeOf, settle } from "./_client_peer.ts";
 import { stateOf } from "./helpers.ts";
 
@@ -62,7 +64,7 @@ test("Client asks again at once when there is only a state to echo (C11)", async
 });
 
 test("Client gives the result as it is when there is no handler for it (C11)", async () => {
-  const handled = { "elicitation/create": () => ({ action: "decline" }) };
+  const handled: InputHandlers = { "elicitation/create": () => ({ action: "decline" }) };
   const cases = [
     [{}, { a: ELICIT }],
     [handled, { a: ELICIT, b: { method: "sampling/createMessage", params: {} } }],
@@ -112,7 +114,7 @@ test("Client rejects with what a handler throws (C11)", async () => {
 test("Client lets no time of a call pass while input is gathered (XB4, C4, C11)", async () => {
   const gates: Array<() => void> = [];
   const handler = () =>
-    new Promise<{ action: string }>((resolve) => gates.push(() => resolve({ action: "accept" })));
+    new Promise<ElicitResult>((resolve) => gates.push(() => resolve({ action: "accept" })));
   const { client, peer, clock } = await meet({ inputHandlers: { "elicitation/create": handler } });
   const asked: string[] = [];
   const limits = { idle: { timeoutMs: 1_000 }, total: { timeoutMs: 1_000, maxTimeoutMs: 1_500 } };
@@ -141,7 +143,7 @@ test("Client lets no time of a call pass while input is gathered (XB4, C4, C11)"
 test("Client lets a request be given up, and be closed, while input is gathered (C4, C11)", async () => {
   const gates: Array<() => void> = [];
   const handler = () =>
-    new Promise<{ action: string }>((resolve) => gates.push(() => resolve({ action: "accept" })));
+    new Promise<ElicitResult>((resolve) => gates.push(() => resolve({ action: "accept" })));
   const { client, peer } = await meet({ inputHandlers: { "elicitation/create": handler } });
   const controller = new AbortController();
   const aborted = outcomeOf(client.request("tools/call", { name: "1" }, { signal: controller.signal }));
@@ -162,7 +164,7 @@ test("Client lets a request be given up, and be closed, while input is gathered 
 });
 
 test("Client holds no timer for a call that was given up before a person answered (C9, C11)", async () => {
-  const gate = createDeferred<{ action: string }>();
+  const gate = createDeferred<ElicitResult>();
   const { client, peer, clock } = await meet({
     inputHandlers: { "elicitation/create": () => gate.promise },
   });
@@ -179,7 +181,7 @@ test("Client holds no timer for a call that was given up before a person answere
 });
 
 test("Client goes on with a round of input after a restart (C11, P8)", async () => {
-  const gate = createDeferred<{ action: string }>();
+  const gate = createDeferred<ElicitResult>();
   const { client, peers, runtime, clock } = await inhabit(undefined, {
     inputHandlers: { "elicitation/create": () => gate.promise },
   });
@@ -252,7 +254,7 @@ test("Client answers a legacy server's ping before the handshake is through (C11
 });
 
 test("Client does not answer what a legacy server has cancelled (C11)", async () => {
-  const gate = createDeferred<{ action: string }>();
+  const gate = createDeferred<ElicitResult>();
   const { client, peer } = await meet({
     legacy: true,
     inputHandlers: { "elicitation/create": () => gate.promise },
@@ -273,7 +275,7 @@ test("Client never gives an answer for one process to another under the same id 
   let asked = 0;
   const { client, peers, runtime, clock } = await inhabit((peer) => void peer.initialize(), {
     inputHandlers: {
-      "elicitation/create": () => gates[asked++]!.promise as Promise<Record<string, unknown>>,
+      "elicitation/create": () => gates[asked++]!.promise as Promise<ElicitResult>,
     },
   });
   peers[0]!.send({ id: 1, method: "elicitation/create" });

@@ -63,6 +63,7 @@ async function run(
     meta: { mine: true },
     handshake: { clientInfo: { name: "c", version: "1" } },
     clock,
+    shown: "",
     ...settings,
   })).then((outcome) => {
     tookMs = clock.now();
@@ -224,7 +225,14 @@ test("negotiate() carries the facts of the client in both ways of asking (E1)", 
       asked.push(params);
       return Promise.resolve(method === "initialize" ? WELCOME : error(-1));
     },
-  }, { era: "auto", probeTimeoutMs: 1, meta: { a: 1 }, handshake: { b: 2 }, clock: new FakeClock() });
+  }, {
+    era: "auto",
+    probeTimeoutMs: 1,
+    meta: { a: 1 },
+    handshake: { b: 2 },
+    clock: new FakeClock(),
+    shown: "",
+  });
   assert.deepEqual(asked, [
     { _meta: { "io.modelcontextprotocol/protocolVersion": "2026-07-28", a: 1 } },
     { protocolVersion: "2025-11-25", b: 2 },

@@ -1,6 +1,6 @@
 /** A server for as long as a command needs it: found, started, talked to by our client, and ended. */
 
-import { type Client, type InputHandler, spawn } from "../../client.ts";
+import { type Client, type InputHandlers, spawn } from "../../client.ts";
 import type { Logger } from "../../logger.ts";
 import type { Params } from "../../messages.ts";
 import type { Invocation } from "./command.ts";
@@ -11,7 +11,7 @@ import { resolveTarget } from "./target.ts";
 
 /** What a command adds to a session. */
 export interface SessionOptions {
-  readonly inputHandlers?: { readonly [method: string]: InputHandler };
+  readonly inputHandlers?: InputHandlers;
   /** Told of notifications that are no log messages. */
   readonly onNotification?: (method: string, params: Params | undefined) => void;
 }

@@ -41,9 +41,7 @@ export function checkLaunchOptions(options: LaunchOptions): void {
   }
   if (passEnv !== undefined) checkStrings("passEnv", passEnv, "an array of names", refuse);
   if (cwd !== undefined && typeof cwd !== "string") refuse("cwd", "a path as a string", cwd);
-  if (env !== undefined && (typeof env !== "object" || env === null || Array.isArray(env))) {
-    refuse("env", 'an object, such as { TOKEN: "…" }', env);
-  }
+  if (env !== undefined) checkEnv(env, refuse);
   if (inheritEnv !== undefined && !["safe", "all", "none"].includes(inheritEnv as string)) {
     refuse("inheritEnv", '"safe", "all" or "none"', inheritEnv);
   }
@@ -52,6 +50,16 @@ export function checkLaunchOptions(options: LaunchOptions): void {
   }
   if (stderr !== undefined && typeof stderr !== "function" && !STDERR_MODES.includes(stderr as string)) {
     refuse("stderr", '"inherit", "tee", "capture", "ignore" or a function', stderr);
+  }
+}
+
+function checkEnv(env: unknown, refuse: (name: string, must: string, value: unknown) => never): void {
+  if (typeof env !== "object" || env === null || Array.isArray(env)) {
+    refuse("env", 'an object, such as { TOKEN: "…" }', env);
+  }
+  for (const [name, value] of Object.entries(env as object)) {
+    const isUsable = typeof value === "string" || value === undefined || value === null;
+    if (!isUsable) refuse(`env.${name}`, "a string", value);
   }
 }
 
@@ -73,7 +81,8 @@ function exampleOf(args: unknown): string {
   return `[${words.map((word) => quoteText(word, 40)).join(", ")}]`;
 }
 
-function kindOf(value: unknown): string {
+/** What a value is, in words. */
+export function kindOf(value: unknown): string {
   if (value === undefined || value === null) return String(value);
   if (typeof value === "string") return quoteText(value, 40);
   if (Array.isArray(value)) return "an array";

@@ -1,0 +1,124 @@
+/** Options that no type has checked: what cannot be used is told at once and by name. */
+
+import type { ClientLimits, ClientOptions, SpawnOptions } from "./client_options.ts";
+import { systemClock } from "./internal/clock.ts";
+import { checkKnownOptions } from "./internal/known_options.ts";
+import { checkLaunchOptions, kindOf } from "./internal/process/launch_options.ts";
+import { toSafeLogger } from "./internal/safe_logger.ts";
+import { type Logger, stderrLogger } from "./logger.ts";
+
+/** The compiler sees to it that none is missing. */
+type Names<Options> = { readonly [Name in keyof Required<Options>]: true };
+
+const CLIENT_OPTIONS: Names<ClientOptions> = {
+  info: true,
+  capabilities: true,
+  era: true,
+  connectTimeoutMs: true,
+  probeTimeoutMs: true,
+  timeoutMs: true,
+  maxTimeoutMs: true,
+  listenTimeoutMs: true,
+  healthCheckMs: true,
+  limits: true,
+  onNotification: true,
+  inlineNotifications: true,
+  onStrayOutput: true,
+  onStateChange: true,
+  inputHandlers: true,
+  logLevel: true,
+  logger: true,
+  traceFrames: true,
+  clock: true,
+};
+
+const SPAWN_OPTIONS: Names<SpawnOptions> = {
+  ...CLIENT_OPTIONS,
+  command: true,
+  args: true,
+  cwd: true,
+  env: true,
+  inheritEnv: true,
+  passEnv: true,
+  processGroup: true,
+  stderr: true,
+  maxRestarts: true,
+  keepAlive: true,
+  shutdownGraceMs: true,
+  terminateGraceMs: true,
+  signal: true,
+  runtime: true,
+};
+
+const LIMITS: Names<ClientLimits> = {
+  maxLineBytes: true,
+  maxNestingDepth: true,
+  readBufferBytes: true,
+  maxQueuedNotifications: true,
+};
+
+const ERAS = ["auto", "modern", "legacy"];
+
+/**
+ * Checks how a server is to be started and talked to.
+ *
+ * @throws {TypeError} If an option is of the wrong kind, or misspelt.
+ */
+export function checkLaunch(what: string, options: SpawnOptions): void {
+  if (isObject(options)) checkNames(what, options, SPAWN_OPTIONS);
+  checkLaunchOptions(options);
+  checkKinds(what, options);
+}
+
+/**
+ * Checks how a server that is there is to be talked to.
+ *
+ * @throws {TypeError} If an option is of the wrong kind, or misspelt.
+ */
+export function checkClient(what: string, options: ClientOptions): void {
+  if (!isObject(options)) throw new TypeError(`Cannot use ${what}: its options are ${kindOf(options)}`);
+  checkNames(what, options, CLIENT_OPTIONS);
+  checkKinds(what, options);
+}
+
+function checkNames(what: string, options: ClientOptions, names: object): void {
+  const tell = (text: string): void => {
+    const { logger } = options;
+    toSafeLogger(isLogger(logger) ? logger : stderrLogger, systemClock).warn(`[mcp_stdio] ${text}`);
+  };
+  checkKnownOptions(what, options, Object.keys(names), tell);
+  if (isObject(options.limits)) checkKnownOptions("limits", options.limits, Object.keys(LIMITS), tell);
+}
+
+function checkKinds(what: string, options: ClientOptions): void {
+  const { era, limits, inputHandlers, logger } = options;
+  const refuse = (name: string, must: string, value: unknown): never => {
+    throw new TypeError(`Cannot use ${what}: "${name}" must be ${must}, but is ${kindOf(value)}`);
+  };
+  const checkFunction = (name: string, value: unknown): void => {
+    if (value !== undefined && typeof value !== "function") refuse(name, "a function", value);
+  };
+  if (era !== undefined && !ERAS.includes(era)) refuse("era", `"auto", "modern" or "legacy"`, era);
+  if (limits !== undefined && !isObject(limits)) refuse("limits", "an object", limits);
+  if (logger !== undefined && !isLogger(logger)) {
+    refuse("logger", "an object with debug, info, warn and error", logger);
+  }
+  for (const name of ["onNotification", "onStrayOutput", "onStateChange"] as const) {
+    checkFunction(name, options[name]);
+  }
+  if (inputHandlers === undefined) return;
+  if (!isObject(inputHandlers)) refuse("inputHandlers", "an object", inputHandlers);
+  for (const [method, handler] of Object.entries(inputHandlers)) {
+    checkFunction(`inputHandlers["${method}"]`, handler);
+  }
+}
+
+function isLogger(value: unknown): value is Logger {
+  if (!isObject(value) && typeof value !== "function") return false;
+  const levels = value as { readonly [level: string]: unknown };
+  return ["debug", "info", "warn", "error"].every((level) => typeof levels[level] === "function");
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,77 @@
+/** How a client comes to its server: over what it is given, or by starting a process. */
+
+import { checkClient, checkLaunch } from "./client_checks.ts";
+import type { ClientOptions, SpawnOptions } from "./client_options.ts";
+import { resolveLaunch, resolveSettings, type Surroundings } from "./client_settings.ts";
+import type { Connection } from "./connection.ts";
+import { offAbort, onAbort } from "./internal/abort.ts";
+import { stateListener } from "./internal/client/client_state.ts";
+import { ClientCore } from "./internal/client/core.ts";
+import type { Link } from "./internal/client/link.ts";
+import type { ClientSettings } from "./internal/client/settings.ts";
+import { StreamLink } from "./internal/client/stream_link.ts";
+import { formatCommandLine } from "./internal/command_line.ts";
+import { startServer } from "./internal/process/start_server.ts";
+import { detectRuntime } from "./internal/runtime/detect.ts";
+import { StreamConnection } from "./internal/stream_connection.ts";
+import type { ByteStreams } from "./runtime.ts";
+import { ServerProcess, takeProcess } from "./server_process.ts";
+
+/** A client that has been greeted, and what it goes by. */
+export interface StartedClient {
+  readonly core: ClientCore;
+  readonly settings: ClientSettings;
+}
+
+/** Connects to a server that is there. */
+export async function connectClient(
+  server: ByteStreams | Connection | ServerProcess,
+  options: ClientOptions,
+): Promise<StartedClient> {
+  checkClient("Client.connect()", options);
+  const { command, link: taken } = server instanceof ServerProcess ? takeProcess(server) : {};
+  const settings = resolveSettings(options, command, false);
+  const link = taken ?? toStreamLink(server as ByteStreams | Connection, settings);
+  return await start(settings, () => Promise.resolve(link), options);
+}
+
+/** Starts a server and connects to it. */
+export async function spawnClient(options: SpawnOptions): Promise<StartedClient> {
+  checkLaunch("spawn()", options);
+  const runtime = options.runtime ?? await detectRuntime();
+  const launch = resolveLaunch(options, runtime);
+  const { command, args, cwd, env } = launch.launch;
+  const line = formatCommandLine({ command, args, cwd, env }, { os: runtime.os, maxLength: 1_000 });
+  const settings = resolveSettings(options, { command, args, cwd, line }, true);
+  const { logger, clock, connection } = settings;
+  return await start(settings, () => startServer({ ...launch, logger, clock, connection }), options);
+}
+
+async function start(
+  settings: ClientSettings,
+  open: () => Promise<Link>,
+  { signal, onStateChange }: Pick<SpawnOptions, "signal" | "onStateChange">,
+): Promise<StartedClient> {
+  signal?.throwIfAborted();
+  const core = new ClientCore(settings, open, stateListener(onStateChange, settings.logger));
+  const kill = () => void core.kill();
+  if (signal !== undefined) {
+    onAbort(signal, kill);
+    core.supervisor.closed.then(() => offAbort(signal, kill));
+  }
+  try {
+    await core.connect();
+  } catch (error) {
+    throw signal?.aborted ? signal.reason : error;
+  }
+  return { core, settings };
+}
+
+function toStreamLink(
+  server: ByteStreams | Connection,
+  { clock, connection: bounds }: Surroundings,
+): StreamLink {
+  if ("receive" in server) return new StreamLink(server, undefined, clock);
+  const connection = new StreamConnection(server, bounds);
+  return new StreamLink(connection, connection, clock);
+}
