@@ -1,5 +1,5 @@
 /**
- * How tools, resources and prompts are defined for a one-file server (rules O1 to O3): plain objects, with an input
+ * How tools, resources and prompts are defined for a one-file server: plain objects, with an input
  * schema that is JSON Schema or any Standard Schema (zod, valibot, arktype), from which argument types are inferred.
  *
  * @example A tool with types from its schema

@@ -63,7 +63,7 @@ export type StdioServerTransportOptions =
 
 /** What a server's transport uses of the SDKs' `TransportSendOptions`. */
 export interface SendOptions {
-  /** The request that a message belongs to: once the client has cancelled that, the message is not written (rule V3). */
+  /** The request that a message belongs to: once the client has cancelled that, the message is not written. */
   relatedRequestId?: RequestId | undefined;
 }
 

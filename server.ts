@@ -162,7 +162,7 @@ export class Server<Inputs extends ToolSchemas = ToolSchemas, Outputs extends To
    * Serves a client until the end of its input, of its output, or {@linkcode Server.close}. Resolves when all that was
    * accepted is answered and written.
    *
-   * @throws {TypeError} As a rejection, if the server has run before (rule V16).
+   * @throws {TypeError} As a rejection, if the server has run before.
    */
   async run(client: ByteStreams | Connection): Promise<ServerEnd> {
     if (this.#session !== undefined) throw new TypeError("Cannot run the server: it has run before");
@@ -175,7 +175,7 @@ export class Server<Inputs extends ToolSchemas = ToolSchemas, Outputs extends To
 
   /**
    * Tells those clients that asked for it that something has changed: one of the three `list_changed` notifications, or
-   * `notifications/resources/updated` with a `uri` (rule V9).
+   * `notifications/resources/updated` with a `uri`.
    *
    * @throws {TypeError} If it is none of these.
    */
@@ -219,7 +219,7 @@ export class Server<Inputs extends ToolSchemas = ToolSchemas, Outputs extends To
 
   /**
    * Ends the server as the end of input does: what was accepted is answered first. Resolves when that is done. Safe in
-   * any phase and more than once (rule V16). A handler may call it but should not wait for it, since it waits for the
+   * any phase and more than once. A handler may call it but should not wait for it, since it waits for the
    * handler's answer; one that does goes on when `drainTimeoutMs` have passed, and is still answered.
    */
   close(): Promise<void> {

@@ -31,7 +31,7 @@ export type NoSchemas = { [name in never]: unknown };
 /** What a server is bound by. */
 export interface ServerLimits {
   /**
-   * How many requests run at the same time (rule V1).
+   * How many requests run at the same time.
    *
    * @default {256}
    */
@@ -136,14 +136,14 @@ export interface ServerOptions<
    */
   pageSize?: number | undefined;
   /**
-   * How long requests in flight are awaited after the end of input, in milliseconds; then their signals fire (rule V11).
+   * How long requests in flight are awaited after the end of input, in milliseconds; then their signals fire.
    *
    * @default {10_000}
    */
   drainTimeoutMs?: number | undefined;
   /**
    * Begins the work on a request; the default begins it at once. It must call its argument once, now or later. If it throws,
-   * the request is answered `Server busy` (rule V2).
+   * the request is answered `Server busy`.
    */
   startTask?: ((task: () => void) => void) | undefined;
   /**
@@ -166,14 +166,14 @@ export interface ServerOptions<
 /** Options for {@linkcode serve}: what belongs to the process. */
 export interface ServeOptions {
   /**
-   * Sends to stderr what code in this process writes to stdout by other means, such as `console.log` (rule V14). It begins
+   * Sends to stderr what code in this process writes to stdout by other means, such as `console.log`. It begins
    * with the call and lasts as long as the process.
    *
    * @default {true}
    */
   guardStdout?: boolean | undefined;
   /**
-   * Ends the server at SIGTERM and SIGINT, with answers written; a second signal ends the process at once (rule V15).
+   * Ends the server at SIGTERM and SIGINT, with answers written; a second signal ends the process at once.
    *
    * @default {true}
    */
