@@ -5,7 +5,7 @@ import type { Era } from "./era.ts";
 import type { Facts } from "./facts.ts";
 import type { DoctorOptions } from "./options.ts";
 import type { RawLine } from "./raw_line.ts";
-import type { EndReport, RawProcess } from "./raw_process.ts";
+import type { EndReport } from "./raw_process.ts";
 import type { Evidence, Finding, Level, Verdict } from "./verdict.ts";
 
 /** The groups, in the order in which they are shown. */
@@ -148,11 +148,6 @@ export function* watchedLines({ talks }: Watched): Generator<WatchedLine> {
 /** What was sent last before a line came, and the line. */
 export function lineEvidence({ talk, line }: WatchedLine): Evidence {
   return talk.evidence({ sent: talk.sent[line.sentBefore - 1], line });
-}
-
-/** Checks by their id. */
-export function isProcessOf(process: RawProcess, id: string): boolean {
-  return process.checks.includes(id);
 }
 
 /** A check without its group; for each kind by itself. */

@@ -7,8 +7,6 @@ import { toBase64 } from "./shown.ts";
 import { show } from "./shown.ts";
 import type { Evidence } from "./verdict.ts";
 
-export type Id = string | number | null;
-
 /** A request that was sent. */
 export interface Asked {
   readonly id: unknown;

@@ -14,7 +14,7 @@ export const LEGACY_VERSIONS: readonly string[] = ["2025-11-25", "2025-06-18", "
 export const MODERN: Era = { modern: true, version: MODERN_VERSION };
 
 /** The name that the doctor gives itself. */
-export const CLIENT_INFO: Members = { name: "mcp-stdio-doctor", version: "1" };
+const CLIENT_INFO: Members = { name: "mcp-stdio-doctor", version: "1" };
 
 const PREFIX = "io.modelcontextprotocol/";
 export const SUBSCRIPTION_ID: string = `${PREFIX}subscriptionId`;

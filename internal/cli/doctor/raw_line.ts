@@ -145,7 +145,7 @@ function judgeText(text: string): Judged {
 }
 
 /** Which message an object is, by its members. */
-export function judgeMessage(value: Members): Judged {
+function judgeMessage(value: Members): Judged {
   if (value["jsonrpc"] !== "2.0") return { kind: "stray", message: value, why: 'without "jsonrpc":"2.0"' };
   if ("method" in value) {
     if (typeof value["method"] !== "string") {

@@ -10,7 +10,7 @@ import { judgeLine, LineCutter, type RawLine } from "./raw_line.ts";
 import { StderrRecord } from "./stderr_record.ts";
 
 /** The variable that marks what a run has started. */
-export const MARK = "MCP_STDIO_DOCTOR";
+const MARK = "MCP_STDIO_DOCTOR";
 
 /** A process that ends by itself has so long after the end of its input, in milliseconds. */
 export const EOF_GRACE_MS = 2_000;
@@ -188,6 +188,16 @@ export class RawProcess {
   /** The process and what it has started; undefined where that cannot be told. */
   tree(): ListedProcess[] | undefined {
     return listTree(this.pid);
+  }
+
+  /** What the process and what it has started hold in memory; undefined where that cannot be told. */
+  get rssBytes(): number | undefined {
+    return this.tree()?.reduce((sum, { rssBytes }) => sum + rssBytes, 0);
+  }
+
+  /** What they have spent on a processor, in milliseconds. */
+  get cpuMs(): number | undefined {
+    return this.tree()?.reduce((sum, { cpuMs }) => sum + cpuMs, 0);
   }
 
   /** Ends it: the end of input, SIGTERM, SIGKILL; reads the output to its end, and ends what was left. */

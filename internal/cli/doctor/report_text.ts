@@ -4,7 +4,7 @@ import type { Paint } from "../paint.ts";
 import type { Screen } from "../screen.ts";
 import { causeOf } from "./causes.ts";
 import type { Check } from "./check.ts";
-import type { Examined, Outcome } from "./examination.ts";
+import type { Examined } from "./examination.ts";
 import { at } from "./raw_line.ts";
 import { placeOf, showPlace } from "./place.ts";
 import { listed, show, showBytes, showMs } from "./shown.ts";
@@ -20,14 +20,6 @@ export interface TextOptions {
   readonly program: string;
 }
 
-const MARKS: Readonly<Record<Verdict, string>> = {
-  pass: "ok",
-  fail: "FAIL",
-  warn: "warn",
-  note: "note",
-  skip: "skip",
-  unknown: "?",
-};
 const COUNT_WORDS: Readonly<Record<Verdict, readonly [one: string, many: string]>> = {
   pass: ["passed", "passed"],
   fail: ["failed", "failed"],
@@ -142,7 +134,7 @@ function findingLines(
 }
 
 /** What shows one check with its bytes. */
-export function explainLine({ id }: Check, { program, commandLine }: TextOptions): string {
+function explainLine({ id }: Check, { program, commandLine }: TextOptions): string {
   return `${program} doctor --explain ${id} -- ${commandLine}`;
 }
 
@@ -217,11 +209,4 @@ function colourOf(verdict: Verdict, paint: Paint): (text: string) => string {
     default:
       return paint.dim;
   }
-}
-
-/** One outcome in a line, for those who follow a run without a terminal. */
-export function outcomeLine({ check, era, finding }: Outcome): string {
-  return `${MARKS[finding.verdict].padEnd(4)} ${check.id.padEnd(9)} ${era?.version ?? ""} ${
-    show(finding.summary || check.title, 200)
-  }`;
 }

@@ -15,7 +15,7 @@ export function show(what: string | Uint8Array | undefined, most: number = MOST_
 }
 
 /** Control characters, lone surrogates and invisible breaks as escapes; LF and CR as arrows. */
-export function escapeControls(text: string): string {
+function escapeControls(text: string): string {
   return text
     .replaceAll("\n", "⏎").replaceAll("\r", "␍")
     .replaceAll(

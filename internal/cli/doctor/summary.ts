@@ -60,7 +60,7 @@ const BAD: Readonly<Record<Strictness, readonly Verdict[]>> = {
 };
 
 /** A finding as a former run may have it, too. */
-export function keyOf({ check, era, finding }: Outcome): string {
+function keyOf({ check, era, finding }: Outcome): string {
   return `${check.id} ${era?.version ?? ""} ${finding.verdict}`;
 }
 

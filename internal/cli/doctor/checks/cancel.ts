@@ -40,7 +40,7 @@ function cancelCall(trial: Trial): Promise<CancelledCall> {
     const call = talk.ask("tools/call", params, { id: "slow-1", meta: { progressToken: "slow-token" } });
     await talk.fence();
     const isOvertaken = talk.found(call) === undefined;
-    const cpuBefore = cpuOf(talk);
+    const cpuBefore = talk.process.cpuMs;
     await talk.send({
       jsonrpc: "2.0",
       method: "notifications/cancelled",
@@ -53,7 +53,7 @@ function cancelCall(trial: Trial): Promise<CancelledCall> {
     const patience = trial.bound(REFERENCE_MS);
     const done = reference.answer(asIs, patience);
     const referenceLine = await done;
-    const cpuAfter = cpuOf(talk);
+    const cpuAfter = talk.process.cpuMs;
     await talk.fence();
     await trial.close(talk);
     await trial.close(reference);
@@ -68,10 +68,6 @@ function cancelCall(trial: Trial): Promise<CancelledCall> {
       cpuMs: cpuBefore === undefined || cpuAfter === undefined ? undefined : cpuAfter - cpuBefore,
     };
   });
-}
-
-function cpuOf({ process }: Conversation): number | undefined {
-  return process.tree()?.reduce((sum, { cpuMs }) => sum + cpuMs, 0);
 }
 
 /** Whether a line answers the call, or reports its progress. */

@@ -17,7 +17,8 @@ const SOON_MS = 2_000;
 const LONG_MS = 10_000;
 const MANY = 20;
 const BUSY_CPU_MS = 500;
-const SOME_CPU_MS = 50;
+const SOME_CPU_MS = 20;
+const READ_MS = 1_500;
 const DEEP_CALLS = 600;
 
 /** Ends the input and waits for the exit; what was found, and how long it took. */
@@ -156,7 +157,7 @@ export const END: readonly Check[] = group("end", [
       const talk = await trial.open();
       talk.process.stderr.unhandled = undefined;
       await talk.process.closeOutput();
-      talk.write(`${requestText(trial.era, "gone")}\n`.repeat(50));
+      await writeToGone(talk, trial, 50);
       const { exited, ms } = await endInput(talk, trial.bound(LONG_MS));
       return exited
         ? judgeGone(talk, ms)
@@ -176,9 +177,13 @@ export const END: readonly Check[] = group("end", [
     async run(trial) {
       const talk = await trial.open();
       await talk.process.closeOutput();
-      talk.write(`${requestText(trial.era, "gone")}\n`.repeat(MANY));
-      await talk.process.exitedWithin(500);
-      const before = cpuOf(talk);
+      const idle = talk.process.cpuMs ?? 0;
+      await writeToGone(talk, trial, MANY);
+      // Nothing comes that could be waited for; that it works is a sign that it has read them.
+      for (let waited = 0; waited < READ_MS && (talk.process.cpuMs ?? 0) <= idle; waited += 100) {
+        if (await talk.process.exitedWithin(100)) break;
+      }
+      const before = talk.process.cpuMs;
       const spent = before === undefined ? 0 : await cpuSpent(talk, before);
       if (spent > BUSY_CPU_MS) return warn(`it spins: ${showMs(spent)} of CPU for nothing`, evidenceOf(talk));
       const left = talk.process.exit !== undefined;
@@ -292,6 +297,15 @@ export const END: readonly Check[] = group("end", [
   },
 ]);
 
+/** A read under way takes the first answer yet, and holds the pipe open until then: the rest follows some time after. */
+async function writeToGone(talk: Conversation, trial: Trial, count: number): Promise<void> {
+  const request = `${requestText(trial.era, "gone")}\n`;
+  for (let sent = 0; sent < count && talk.process.exit === undefined; sent += 10) {
+    talk.write(request.repeat(sent === 0 ? 1 : 10));
+    await talk.process.exitedWithin(50);
+  }
+}
+
 function judgeGone(talk: Conversation, ms: number): Finding {
   const { exit, stderr } = talk.process;
   if (stderr.unhandled !== undefined) {
@@ -339,14 +353,10 @@ async function sendSignal(trial: Trial, signal: Signal): Promise<Finding> {
 
 /** What it spends within a second; one that spends anything is watched longer, since others may keep it from more. */
 async function cpuSpent(talk: Conversation, before: number): Promise<number> {
-  for (let seconds = 0; seconds < 6; seconds++) {
+  for (let seconds = 0; seconds < 10; seconds++) {
     if (await talk.process.exitedWithin(1_000)) return 0;
-    const spent = cpuOf(talk)! - before;
+    const spent = (talk.process.cpuMs ?? before) - before;
     if (spent < SOME_CPU_MS || spent > BUSY_CPU_MS) return spent;
   }
-  return cpuOf(talk)! - before;
-}
-
-function cpuOf({ process }: Conversation): number | undefined {
-  return process.tree()?.reduce((sum, { cpuMs }) => sum + cpuMs, 0);
+  return (talk.process.cpuMs ?? before) - before;
 }

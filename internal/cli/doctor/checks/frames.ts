@@ -19,7 +19,7 @@ export function requestText(era: Era, id: unknown, meta?: { readonly [name: stri
 }
 
 /** Sends bytes that hold one request, and waits for its answer; it is in the books when its LF was written. */
-export async function sendOne(
+async function sendOne(
   talk: Conversation,
   bytes: string | Uint8Array,
 ): Promise<[Asked, RawLine | undefined]> {

@@ -34,7 +34,9 @@ function listenTwice(trial: Trial): Promise<Listens> {
     await firstWord(talk, first);
     const uri = listsOf(trial.facts, trial.era)?.resources.items[0]?.["uri"];
     const filter = typeof uri === "string" ? { resourceSubscriptions: [uri] } : { toolsListChanged: true };
-    const second = talk.ask("subscriptions/listen", { notifications: filter }, { id: 2 });
+    const second = talk.ask("subscriptions/listen", { notifications: filter }, {
+      id: trial.facts.stringIds ? "2" : 2,
+    });
     await firstWord(talk, second);
     const cancelSentAt = talk.lines.length;
     await talk.send({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: "listen-A" } });
@@ -266,7 +268,7 @@ export const LISTENS: readonly Check[] = group("listens", [
       const why = whyNot(trial, listens);
       if (why !== undefined) return skip(why.summary);
       const talk = await trial.open();
-      const before = rssOf(talk);
+      const before = talk.process.rssBytes ?? 0;
       for (let count = 0; count < MANY; count++) {
         talk.ask("subscriptions/listen", { notifications: ALL }, { id: `many-${count}` });
       }
@@ -280,7 +282,7 @@ export const LISTENS: readonly Check[] = group("listens", [
       const began = talk.process.now();
       await talk.fence(3 * talk.boundMs);
       const tookMs = talk.process.now() - began;
-      const grown = rssOf(talk) - before;
+      const grown = (talk.process.rssBytes ?? 0) - before;
       if (tookMs > talk.boundMs) return note(`a request behind them took ${showMs(tookMs)}`);
       return grown > MOST_GROWTH_BYTES
         ? note(`it has grown by ${showBytes(grown)}`)
@@ -308,8 +310,4 @@ async function listenAndChange(
   }
   await talk.settle();
   return { words: wordsOf(talk, listen) };
-}
-
-function rssOf({ process }: Conversation): number {
-  return process.tree()?.reduce((sum, { rssBytes }) => sum + rssBytes, 0) ?? 0;
 }

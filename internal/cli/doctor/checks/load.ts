@@ -16,6 +16,8 @@ const ADVICE = { page: "advice" } as const;
 const UNREAD_BYTES = 16_000_000;
 const MOST_UNREAD = 20_000;
 const MOST_GROWTH_BYTES = 48_000_000;
+/** So long it may take until it goes on. */
+const UNDONE_MS = 20_000;
 const STILL_MS = 2_000;
 const MOST_STILL_MS = 30_000;
 /** So much work within that time is more than an idle server does. */
@@ -150,7 +152,7 @@ async function fillStderr(trial: Trial): Promise<Finding> {
     // Undone: does the answer come now?
     const undone = drainOn(pipe);
     const asked = talk.asked.at(-1)!;
-    const answer = await talk.answer(asked, trial.bound(5_000));
+    const answer = await talk.answer(asked, trial.bound(UNDONE_MS));
     undone();
     const shown = talk.evidence({ sent: asked, line: answer, waitedMs: trial.bound(5_000) });
     if (answer === undefined) return unknown(`no answer behind ${at}, and none when stderr was read`, shown);
@@ -209,14 +211,14 @@ async function leaveUnread(trial: Trial): Promise<Finding> {
   const method = listMethod(talk.capabilities) ?? fenceMethod(trial.era);
   const one = await talk.answer(talk.ask(method));
   if (one === undefined) return unknown(`${method} is not answered`);
-  const before = rssOf(talk);
+  const before = talk.process.rssBytes ?? 0;
   const count = Math.min(MOST_UNREAD, Math.ceil(UNREAD_BYTES / (one.length + 1)));
   const from = talk.lines.length;
   process.keepsMessages = false;
   process.pause();
   const { taken, asked } = await writeUntilStill(talk, method, count, trial);
   await pauseFor(200);
-  const grown = rssOf(talk) - before;
+  const grown = (talk.process.rssBytes ?? 0) - before;
   process.resume();
   try {
     await process.until(() => talk.lines.length - from >= asked || !process.lives, trial.bound(60_000));
@@ -255,15 +257,11 @@ async function writeUntilStill(
 /** Whether what was written is taken, sooner or later; a server that is at work has not stopped reading. */
 async function isTaken(written: Promise<unknown>, talk: Conversation, trial: Trial): Promise<boolean> {
   for (let waited = 0; waited < trial.bound(MOST_STILL_MS); waited += STILL_MS) {
-    const before = cpuOf(talk);
+    const before = talk.process.cpuMs ?? 0;
     if (await settles(written, STILL_MS * trial.options.patience)) return true;
-    if (cpuOf(talk) - before < WORKING_CPU_MS) return false;
+    if ((talk.process.cpuMs ?? 0) - before < WORKING_CPU_MS) return false;
   }
   return false;
-}
-
-function cpuOf({ process }: Conversation): number {
-  return process.tree()?.reduce((sum, { cpuMs }) => sum + cpuMs, 0) ?? 0;
 }
 
 async function burst(talk: Conversation, trial: Trial): Promise<Finding> {
@@ -275,15 +273,11 @@ async function burst(talk: Conversation, trial: Trial): Promise<Finding> {
     const last = talk.asked.slice(from);
     await talk.answer(last.at(-1)!, 6 * talk.boundMs);
     await talk.fence(6 * talk.boundMs);
-    sizes.push(rssOf(talk));
+    sizes.push(talk.process.rssBytes ?? 0);
   }
   if (sizes[0] === 0) return skip("only on Linux");
   const grown = sizes[2]! - sizes[0]!;
   return grown > MOST_BURST_BYTES
     ? note(`${showBytes(grown)} more after the third than after the first`)
     : pass(`${showBytes(Math.max(0, grown))} more after the third than after the first`);
-}
-
-function rssOf({ process }: Conversation): number {
-  return process.tree()?.reduce((sum, { rssBytes }) => sum + rssBytes, 0) ?? 0;
 }

@@ -3,7 +3,7 @@
 import { type Check, group, lineEvidence, type Watched, type WatchedLine, watchedLines } from "../check.ts";
 import { type Conversation, idKey } from "../conversation.ts";
 import { lookOf } from "../line_look.ts";
-import { at, isObject, type LineFault, type RawLine } from "../raw_line.ts";
+import { isObject, type LineFault, type RawLine } from "../raw_line.ts";
 import { listed, show } from "../shown.ts";
 import { fail, type Finding, note, pass, warn, worstOf } from "../verdict.ts";
 
@@ -322,9 +322,4 @@ function judgeBooks(talk: Conversation): Finding[] {
     } else if (came.get(key)! > asked.get(key)!) findings.push(fail("two answers to one request", shown));
   }
   return findings;
-}
-
-/** The member of a result, deep in it. */
-export function inResult(line: RawLine, ...path: readonly string[]): unknown {
-  return at(line.message, "result", ...path);
 }

@@ -269,7 +269,7 @@ async function resultFaults(result: Members, tool: Members): Promise<string[]> {
 }
 
 /** Whether a value is base64 as RFC 4648 has it. */
-export function isBase64(value: unknown): boolean {
+function isBase64(value: unknown): boolean {
   return typeof value === "string" && value.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(value);
 }
 
