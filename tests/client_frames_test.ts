@@ -383,3 +383,37 @@ test("Client reads what peers write in their own ways (B01, B02, B03, B16)", asy
   assert.deepEqual(log.lines, []);
   await client.close();
 });
+
+test("Client reads on behind 80 000 lines that are no messages, and says so in a few lines (XB14, C6)", async () => {
+  let seen = 0;
+  const { client, peer, log, clock } = await meet({ onStrayOutput: () => void seen++ });
+  peer.write("x\n".repeat(80_000));
+  const call = client.request("tools/list");
+  peer.answer(await peer.take("tools/list"), { tools: [] });
+  await call;
+  await clock.advance(1_000);
+  assert.equal(seen, 80_000);
+  assert.equal(countTold(log.of("warn")), 80_000);
+  assert.ok(log.lines.length <= 4, `${log.lines.length} lines`);
+  await client.close();
+});
+
+test("Client reads a batch whose members are no messages in one go, and says so once (XB14, V8)", async () => {
+  for (const count of [999, 400_000]) {
+    const { client, peer, log } = await meet({ legacy: true });
+    const seen: string[] = [];
+    peer.write(`[{"jsonrpc":"2.0","method":"x"},${"1,".repeat(count - 1)}1]\n`);
+    const call = client.request("tools/list", {}, { onNotification: (method) => void seen.push(method) });
+    peer.answer(await peer.take("tools/list"), { tools: [] });
+    await call;
+    const told = count < 1_000
+      ? `${count} members of a batch are no messages`
+      : "a batch has more than 1000 members";
+    assert.equal(log.of("warn").length, 1);
+    assert.ok(
+      log.of("warn")[0]!.includes(told) || String(log.lines[0]!.facts.reason).includes(told),
+      log.of("warn")[0],
+    );
+    await client.close();
+  }
+});

@@ -33,7 +33,7 @@ export function placed<T>(promise: Promise<T>): Promise<T> {
     try {
       return await promise;
     } catch (error) {
-      if (error instanceof Error && unplaced.has(error)) showCaller(error);
+      if (unplaced.has(error as Error)) showCaller(error as Error);
       awaited.catch(() => {}); // Whoever asked may have stopped caring.
       throw error;
     }
