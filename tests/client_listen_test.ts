@@ -41,6 +41,7 @@ test("Client.listen() gives what the server agreed to, and then what happens (C1
   const listening = client.listen(FILTER);
   const { id, params } = await peer.takeRequest("subscriptions/listen");
   assert.deepEqual(params?.notifications, FILTER);
+  assert.ok(!("progressToken" in (params?._meta as object)));
   peer.send(
     acknowledgment(id, { toolsListChanged: true }),
     event(id),

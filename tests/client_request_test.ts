@@ -54,7 +54,7 @@ test("Client writes the frame of the tutorial and its cancellation, and nothing 
   await client.close();
 });
 
-test("Client sends a token when progress is wanted or moves the timeout, and only then (C1)", async () => {
+test("Client sends a token when a callback is to hear something or progress moves the timeout, and only then (C1, XF9)", async () => {
   const { client, peer } = await meet();
   const metaOf = async () => (await peer.take("tools/call")).params!._meta as Params;
   const call = (options: object) => void client.request("tools/call", { name: "x" }, options);
@@ -64,6 +64,10 @@ test("Client sends a token when progress is wanted or moves the timeout, and onl
   assert.equal((await metaOf()).progressToken, peer.received.at(-1)?.id);
   call({ resetTimeoutOnProgress: true });
   assert.equal((await metaOf()).progressToken, peer.received.at(-1)?.id);
+  for (const name of ["onLog", "onNotification"]) {
+    call({ [name]: () => {} });
+    assert.equal((await metaOf()).progressToken, peer.received.at(-1)?.id);
+  }
   call({ logLevel: "debug" });
   assert.equal((await metaOf())[MetaKey.logLevel], "debug");
   await client.close();

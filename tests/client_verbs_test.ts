@@ -124,8 +124,13 @@ const CIRCLES: ReadonlyArray<
 > = [
   ["whose cursor is always the same", () => ({ tools: [], nextCursor: "a" }), /"nextCursor" came before/, 2],
   ["whose cursors go round", (_cursor, n) => ({ tools: [], nextCursor: "abc"[n % 3] }), /came before/, 4],
-  ["whose cursor is no text", () => ({ tools: [], nextCursor: 5 }), /is no cursor/, 1],
-  ["whose cursor is endless", () => ({ tools: [], nextCursor: "x".repeat(70_000) }), /is no cursor/, 1],
+  ["whose cursor is no text", () => ({ tools: [], nextCursor: 5 }), /is no string/, 1],
+  [
+    "whose cursors are endless",
+    (_cursor, n) => ({ tools: [], nextCursor: `${n}${"x".repeat(1_500_000)}` }),
+    /very long cursors/,
+    3,
+  ],
   ["without its items", () => ({ nextCursor: "a" }), /"tools" is no array/, 1],
 ];
 

@@ -376,6 +376,21 @@ test("StdioClientTransport greets once more whose first answer stands behind tex
   assert.equal((received.at(-1) as { error: { code: number } }).error.code, -32700);
 });
 
+test("StdioClientTransport says a greeting only once more, and may start the server anew all the same (XB2, XB5, K2)", async (t) => {
+  const { transport, runtime, received, read, write, clock } = await connect(t);
+  await transport.send(discover("probe"));
+  const spoilt = `loading… ${JSON.stringify(result("probe"))}`;
+  await write([spoilt]);
+  await write([spoilt]);
+  assert.equal(read().length, 2);
+  assert.equal((received.at(-1) as { error: { code: number } }).error.code, -32700);
+  await transport.send(legacy(0, "initialize"));
+  await write([refusal(0)]);
+  await clock.advance(5_000);
+  assert.equal(runtime.processes.length, 2);
+  assert.deepEqual(read(1), [legacy(0, "initialize")]);
+});
+
 test("StdioClientTransport survives callbacks that reject (XA6, K2)", async (t) => {
   const { transport, log, errors, write, runtime } = await connect(t, {
     stderr: (() => Promise.reject(new Error("mine"))) as () => void,

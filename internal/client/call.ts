@@ -90,7 +90,8 @@ export class Call {
   get hasToken(): boolean {
     const { onProgress, onLog, onNotification, resetTimeoutOnProgress } = this.settings;
     const hears = onProgress ?? onLog ?? onNotification;
-    return hears !== undefined || resetTimeoutOnProgress;
+    // What a listen stream is told names the subscription.
+    return (hears !== undefined && this.method !== "subscriptions/listen") || resetTimeoutOnProgress;
   }
 
   /** Whether a token is this call's own. */

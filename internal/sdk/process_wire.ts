@@ -65,8 +65,10 @@ export class ProcessWire implements LinkReaderPort {
   readonly #port: ProcessWirePort;
   readonly #sent = new SentRequests();
   readonly #questions: ServerQuestions;
-  /** What the SDK has greeted the server with, by method: each may be said once more. */
+  /** What the SDK has greeted the server with, by method. */
   readonly #greetings = new Map<string, JSONRPCMessage>();
+  /** Which of it was said once more. */
+  readonly #saidAgain = new Set<string>();
   #life: Life;
   #lastLink: ProcessLink | undefined;
   #hasAnswered = false;
@@ -320,7 +322,9 @@ export class ProcessWire implements LinkReaderPort {
 
   /** Says a greeting once more whose answer was spoilt. Gives whether it does. */
   #sayAgain(method: string): boolean {
-    return this.#repeat(method) && this.#greetings.delete(method);
+    if (this.#saidAgain.has(method) || !this.#repeat(method)) return false;
+    this.#saidAgain.add(method);
+    return true;
   }
 
   #repeat(method: string): boolean {

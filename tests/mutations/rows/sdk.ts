@@ -135,4 +135,55 @@ export const ROWS: readonly Mutation[] = [
     breaks: "a second late answer to one request is not logged",
     equivalent: "a log line for a server that answers a request three times",
   },
+  {
+    id: "XA4-3",
+    file: "internal/sdk/process_wire.ts",
+    find: '      sent = sendOut(connection, { jsonrpc: "2.0", id: answer.id, error });\n',
+    replace: "",
+    tests: ["client_door_test.ts"],
+    breaks: "a server waits for ever for an answer of an SDK's client that cannot be written",
+  },
+  {
+    id: "XB1-4",
+    file: "internal/sdk/process_wire.ts",
+    find:
+      "return isUnread || (id !== undefined && this.#greetings.has(this.#sent.methodOf(id)!)) ? id : undefined;",
+    replace: "return id;",
+    tests: ["sdk_transport_client_test.ts"],
+    breaks: "an SDK's first call fails with a server that answers notifications",
+  },
+  {
+    id: "XB2-2",
+    file: "internal/sdk/process_wire.ts",
+    find:
+      'return !this.#wasRelaunched && this.#greetings.has("server/discover") && isRefusalOfProbed(error);',
+    replace: "return false;",
+    tests: ["sdk_transport_client_test.ts", "foreign_servers_test.ts"],
+    breaks: "an SDK in auto mode cannot use a proxy of one shared session",
+  },
+  {
+    id: "XB5-2",
+    file: "internal/sdk/process_wire.ts",
+    find:
+      '    if (method !== undefined && reason !== "truncated" && this.#sayAgain(method)) return undefined;\n',
+    replace: "",
+    tests: ["sdk_transport_client_test.ts"],
+    breaks: "an SDK takes a modern server for a legacy one that prints before its first answer",
+  },
+  {
+    id: "XB8-3",
+    file: "internal/sdk/server_questions.ts",
+    find: "if (this.#open.size < MAX_QUESTIONS) {",
+    replace: "if (this.#open.size >= 0) {",
+    tests: ["client_questions_test.ts"],
+    breaks: "questions to an SDK's client pile up without a bound",
+  },
+  {
+    id: "XB8-4",
+    file: "internal/sdk/process_wire.ts",
+    find: "    return this.#questions.room;\n",
+    replace: "    return undefined;\n",
+    tests: ["client_questions_test.ts"],
+    breaks: "answers of an SDK's client to a server that does not read fill the memory",
+  },
 ];
