@@ -137,7 +137,7 @@ export function stateOfProcess(pid: number): string | undefined {
 }
 
 /** Waits until none of the processes runs any more. */
-export async function untilGone(pids: readonly number[], timeoutMs = 10_000): Promise<void> {
+export async function untilGone(pids: readonly number[], timeoutMs = 30_000): Promise<void> {
   await waitUntil(() => !pids.some(isRunning), {
     what: `the processes ${pids.join(", ")} are gone`,
     timeoutMs,

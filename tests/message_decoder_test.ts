@@ -283,9 +283,9 @@ test("MessageDecoder judges a batch of long lines and long digits in linear time
   const cost = (members: number): number => {
     const id = `1${"0".repeat(4_200)}e-4180`;
     const bytes = bytesOf(`[${Array(members).fill(`{"jsonrpc":"2.0","id":${id},"method":"a"}`).join()}]\n`);
-    const start = performance.now();
+    const start = cpuTime();
     const [fault] = decode([bytes], ROOMY);
-    const time = performance.now() - start;
+    const time = cpuTime() - start;
     assert.ok(fault?.kind === "fault" && fault.batch?.length === members);
     return time;
   };

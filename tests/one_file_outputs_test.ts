@@ -12,6 +12,7 @@ import type {
   ToolOutput,
 } from "../schema.ts";
 import type { ServerOptions } from "../server.ts";
+import { cpuTime } from "./helpers.ts";
 import { call, initialize, legacy, type Message, modern, SLOW, start, textOf } from "./server_helpers.ts";
 
 /** One request to a server of its own, and what its log says of it. */
@@ -307,10 +308,10 @@ test("An array that is too much to be compared item by item is refused at once (
     [["a", "b", "a"], "Invalid arguments: deep.list: Duplicate items at indexes 0 and 2"],
   ];
   for (const [id, [list, answer]] of cases.entries()) {
-    const begin = performance.now();
+    const begin = cpuTime();
     session.send(call(id, "tool", { deep: { list } }));
     assert.equal(textOf(await session.response(id)), answer);
-    assert.ok(performance.now() - begin < 4_000, `${performance.now() - begin} ms`);
+    assert.ok(cpuTime() - begin < 4_000, `${cpuTime() - begin} ms`);
   }
 });
 
@@ -360,7 +361,7 @@ test("A URI is matched in time that grows with its length only (XC14, V18)", SLO
       "v://{a}-{+b}": { read: given },
     },
   });
-  const begin = performance.now();
+  const begin = cpuTime();
   for (
     const [id, uri] of [`t://${"/".repeat(8_000)}`, `t://${"-".repeat(8_000)}`, `t://${"a-".repeat(4_000)}`]
       .entries()
@@ -368,7 +369,7 @@ test("A URI is matched in time that grows with its length only (XC14, V18)", SLO
     session.send(modern(id, "resources/read", { uri }));
     assert.equal((await session.response(id)).error?.message, "Resource not found");
   }
-  assert.ok(performance.now() - begin < 2_000, `${performance.now() - begin} ms`);
+  assert.ok(cpuTime() - begin < 2_000, `${cpuTime() - begin} ms`);
   const found: Array<[uri: string, variables: Params]> = [
     ["t://1/2/3/4/end", { a: "1/2", b: "3", c: "4" }],
     ["t://x-y-z-w-v!", { a: "x-y", b: "z", c: "w", d: "v" }],

@@ -148,7 +148,7 @@ test(
 test("A host ends soon although its servers are stubborn (P9, B98)", SLOW, async (t) => {
   const { host } = await startHost(t, "returns");
   const tookMs = await timeOf(() => host.exited);
-  assert.ok(tookMs < 8_000, `${tookMs} ms`); // Two seconds, four times for busy machines.
+  assert.ok(tookMs < 20_000, `${tookMs} ms`); // Two seconds, ten times for busy machines.
 });
 
 // What a terminal does at Ctrl-C: the whole foreground group gets SIGINT.

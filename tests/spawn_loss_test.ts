@@ -57,8 +57,8 @@ for (const [what, steps, reason, exit] of DEATHS) {
     const calls = [1, 2, 3].map(() => outcomeOf(client.request("tools/call", CALL)));
     const idempotent = outcomeOf(client.request("tools/list"));
     const tookMs = await timeOf(() => Promise.all([...calls, idempotent]));
-    // Five hundred from the death on; the rest is what the server took, and busy machines.
-    assert.ok(tookMs < 4_000, `${tookMs} ms`);
+    // Five hundred from the death on; the rest is what the server took, and busy machines. A call's own time is a minute.
+    assert.ok(tookMs < 20_000, `${tookMs} ms`);
     for (const call of [...calls, idempotent]) {
       const { error } = await call;
       assert.deepEqual([error?.code, error?.reason, error?.sent], ["connection_closed", reason, true]);
