@@ -74,4 +74,28 @@ export const ROWS: readonly Mutation[] = [
     tests: ["stream_connection_test.ts"],
     breaks: "a closed connection goes on reading",
   },
+  {
+    id: "MODEL-1",
+    file: "internal/server/active_request.ts",
+    find: "    this.#trail?.withdraw();\n",
+    replace: "",
+    tests: ["model_test.ts"],
+    breaks: "what waits to leave for a request that was cancelled leaves all the same",
+  },
+  {
+    id: "MODEL-2",
+    file: "internal/client/call_table.ts",
+    find: "if (id === undefined || outgoing === undefined || outgoing.withdraw()) return;",
+    replace: "if (id === undefined || outgoing === undefined) return;",
+    tests: ["model_test.ts"],
+    breaks: "a request that was given up in the queue is sent, and then cancelled",
+  },
+  {
+    id: "MODEL-3",
+    file: "internal/client/input_rounds.ts",
+    find: "      if (call.settled) return;\n",
+    replace: "",
+    tests: ["model_test.ts"],
+    breaks: "a call that is over is made again when the person answers",
+  },
 ];
