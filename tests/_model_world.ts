@@ -167,7 +167,7 @@ export class World {
       ...(onNotification === "none" ? {} : { onNotification: () => this.#heard(onNotification) as void }),
       ...(inputHandler === "none" ? {} : {
         inputHandlers: {
-          "elicitation/create": (_params, { signal }) => this.#ask(inputHandler, signal) as JSONObject,
+          "elicitation/create": (_params, { signal }) => this.#ask(inputHandler, signal) as never,
         },
       }),
     };

@@ -3,9 +3,11 @@ import { test } from "node:test";
 import { ProtocolError } from "../errors.ts";
 import { createDeferred } from "../internal/deferred.ts";
 import { MetaKey, type Params } from "../messages.ts";
-import type { InputHandlers } from "../client.ts";
+import { Client, type InputHandlers } from "../client.ts";
 import type { ElicitResult } from "../methods.ts";
-import { inhabit, meet, outcomeOf, settle } from "./_client_peer.ts";
+import { silentLogger } from "../logger.ts";
+import { createStreamPair, FakeClock } from "../testing.ts";
+import { inhabit, meet, outcomeOf, Peer, settle } from "./_client_peer.ts";
 import { stateOf } from "./helpers.ts";
 
 const ELICIT = { method: "elicitation/create", params: { message: "Your name?" } };
@@ -347,4 +349,30 @@ test("Client sets the level of a legacy server's log messages, again after a res
   const { params } = await modern.peer.takeRequest("tools/list");
   assert.equal((params?._meta as Params)[MetaKey.logLevel], "warning");
   await modern.client.close();
+});
+
+test("Client withdraws what a server has asked that cannot be greeted (C11)", async () => {
+  const [here, there] = createStreamPair();
+  const peer = new Peer(there);
+  const clock = new FakeClock();
+  let signal: AbortSignal | undefined;
+  const connecting = outcomeOf(Client.connect(here, {
+    era: "legacy",
+    clock,
+    logger: silentLogger,
+    inputHandlers: {
+      "elicitation/create": (_params, context) => {
+        signal = context.signal;
+        return new Promise(() => {});
+      },
+    },
+  }));
+  await peer.take("initialize");
+  peer.send({ id: "q", method: "elicitation/create", params: { message: "?" } });
+  await settle();
+  assert.equal(signal?.aborted, false);
+  await clock.advance(60_000);
+  assert.equal((await connecting).error?.code, "negotiation_timeout");
+  assert.equal(signal?.aborted, true);
+  assert.equal(clock.pendingTimers, 0);
 });

@@ -205,6 +205,7 @@ export class ClientCore implements RouterPort, SenderPort, SupervisorPort, LinkR
     this.#departures.over(cause);
     this.#failAll(this.#departures.isWanted ? "local" : "lost");
     this.#table.clear();
+    this.#serverRequests.endAll(); // A server that could not be greeted may have asked, too.
     flushLogger(this.#settings.logger);
   }
 
