@@ -21,14 +21,13 @@ interface Target {
  * undefined if that cannot be done, and then nothing has changed.
  */
 export function takeStdout(): Socket | undefined {
+  const process = nodeProcess();
   // Missing before Node 20.16.
-  const fs = nodeProcess().getBuiltinModule?.("node:fs");
-  const net = nodeProcess().getBuiltinModule?.("node:net");
-  if (nodeProcess().platform !== "linux" || fs === undefined || net === undefined) return undefined;
+  const fs = process.getBuiltinModule?.("node:fs");
+  const net = process.getBuiltinModule?.("node:net");
+  if (process.platform !== "linux" || fs === undefined || net === undefined) return undefined;
   // What waits in the stream would come out on stderr. A worker's stream has no descriptor.
-  if (nodeProcess().stdout.fd !== 1 || nodeProcess().stdout.writableLength > 0 || isOpening()) {
-    return undefined;
-  }
+  if (process.stdout.fd !== 1 || process.stdout.writableLength > 0 || isOpening()) return undefined;
   try {
     const target = stderrAgain(fs);
     if (target === undefined || !isPipe(fs, 1)) return undefined;
