@@ -160,7 +160,7 @@ test(
   SLOW,
   async (t) => {
     const { client, close, heard, notifications, warnings } = await spawnPeer(t, EVERYTHING, {
-      inputHandlers: { "sampling/createMessage": () => ({}) },
+      inputHandlers: { "sampling/createMessage": () => Promise.reject(new Error("not now")) },
       logLevel: "debug",
     });
     // It adds the tools that need sampling once it knows its client.

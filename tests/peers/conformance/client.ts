@@ -2,8 +2,9 @@
 // suite's server, which it reaches through the shim, in its last argument.
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { type Client, type InputHandler, spawn } from "@mcp/stdio/client";
+import { type Client, spawn } from "@mcp/stdio/client";
 import type { JSONObject } from "@mcp/stdio/messages";
+import type { ElicitParams, ElicitResult } from "@mcp/stdio/methods";
 
 const scenario = process.env["MCP_CONFORMANCE_SCENARIO"] ?? "";
 const isModern = process.env["MCP_CONFORMANCE_PROTOCOL_VERSION"] === "2026-07-28";
@@ -58,7 +59,7 @@ async function useEverything(client: Client, tools: readonly string[]): Promise<
 }
 
 /** Accepts with the defaults; what has none is true. */
-function answerElicitation({ requestedSchema }: JSONObject): ReturnType<InputHandler> {
+function answerElicitation({ requestedSchema }: ElicitParams): ElicitResult {
   const { properties = {} } = requestedSchema as { properties?: { [name: string]: { default?: unknown } } };
   const content = Object.entries(properties).map(([name, { default: value = true }]) => [name, value]);
   return { action: "accept", content: Object.fromEntries(content) };
