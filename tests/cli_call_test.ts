@@ -5,6 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { test } from "node:test";
+import { runtimeName } from "../internal/runtime/detect.ts";
+import { ROOT } from "./_sources.ts";
 import { runCli, runProgram, type RunResult, serverArgs } from "./cli_helpers.ts";
 import { waitUntil } from "./helpers.ts";
 import { SLOW } from "./server_helpers.ts";
@@ -194,6 +196,40 @@ test(
     assert.equal((await runCli([...log, "--log-level", "error", ...server])).stderr, "");
   },
 );
+
+test(
+  "an entry of a host's file gets what it says and the safe names of this environment, as from a host (L1)",
+  SLOW,
+  async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), "cli-"));
+    t.after(() => rmSync(folder, { recursive: true, force: true }));
+    const path = join(folder, ".mcp.json");
+    const [, command = "", ...args] = SERVER;
+    const entry = { command, args, env: { FROM_FILE: "file", BOTH: "file" } };
+    writeFileSync(path, JSON.stringify({ mcpServers: { cli: entry } }));
+    process.env["CLI_TEST_INHERITED"] = "yes";
+    const { stdout } = await runCli(["call", "environment", "--config", path, "--env", "BOTH=line"]);
+    const { env } = JSON.parse(stdout);
+    assert.deepEqual([env.FROM_FILE, env.BOTH, env.CLI_TEST_INHERITED], ["file", "line", undefined]);
+    assert.equal(env.PATH, process.env["PATH"]);
+  },
+);
+
+test("Ctrl-C gives up a server that does not answer, at once (L1)", SLOW, async () => {
+  const controller = new AbortController();
+  const fixture = join(ROOT, "tests/fixtures/never_reads.mjs");
+  const isDeno = runtimeName() === "deno";
+  const command = [process.execPath, ...isDeno ? ["run", "--quiet", "-A"] : [], fixture];
+  const { code } = await runCli(["list", "--timeout", "1h", "--", ...command], {
+    interrupted: controller.signal,
+    isTerminal: true,
+    onStart: ({ stderr }) => {
+      void waitUntil(() => stderr.text.includes("starting"), { timeoutMs: 60_000 })
+        .then(() => controller.abort(new Error("Ctrl-C")));
+    },
+  });
+  assert.equal(code, 130);
+});
 
 test(
   "--env, --cwd and this environment reach a typed server; --timeout bounds an answer (L1)",
