@@ -166,7 +166,7 @@ export class Client {
     return this.#core.peer!.instructions;
   }
 
-  /** How the last server process ended that was reaped; null before, and when the system does not say (rule P6). */
+  /** How the last server process ended that was reaped; null before, and when the system does not say. */
   get exitStatus(): ExitStatus | null {
     return this.#core.supervisor.lastExit;
   }

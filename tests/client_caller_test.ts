@@ -78,6 +78,16 @@ test("Requests that are awaited together each have the line of their caller (XF1
   await client.close();
 });
 
+test("A request that nobody awaited when it was refused rejects with the trace that there is (XF14)", async () => {
+  const { client, peer } = await meet();
+  const call = client.request("tools/list");
+  peer.refuse(await peer.take("tools/list"), -5);
+  await settle();
+  const error = await call.then(() => assert.fail("it was answered"), (thrown: Error) => thrown);
+  assert.ok(traceOf(error).length > 0, error.stack);
+  await client.close();
+});
+
 test("What others threw is left as it is, and what nobody waits for is no unhandled rejection (XF14, C9)", async () => {
   const mine = new ProtocolError(-1, "mine");
   const { stack } = mine;

@@ -118,6 +118,29 @@ for (const [what, value] of UNWRITABLE) {
   });
 }
 
+test("Client refuses params that throw when they are read, and goes on (XA4)", async () => {
+  for (const legacy of [false, true]) {
+    const meeting = await meet({ legacy });
+    const { client, peer } = meeting;
+    const sent = peer.received.length;
+    const wrong = [
+      Object.defineProperty({ name: "x" }, "arguments", { enumerable: true, get: () => raise(1) }),
+      Object.defineProperty({ name: "x" }, "_meta", { get: () => raise(2) }),
+      new Proxy({ name: "x" }, { ownKeys: () => raise(3), get: () => raise(4) }),
+    ];
+    for (const params of wrong) {
+      const options = { onProgress: () => {} };
+      const { error } = await outcomeOf(client.request("tools/call", params, options));
+      assert.ok(error instanceof FrameError, String(error));
+      assert.ok((await outcomeOf(client.request("tools/call", params))).error instanceof FrameError);
+    }
+    await settle();
+    assert.equal(peer.received.length, sent);
+    await assertAlive(meeting);
+    await client.close();
+  }
+});
+
 test("StdioClientTransport refuses what is no message (XC12, S2-11)", async (t) => {
   const { transport, read } = await connectClient(t);
   for (

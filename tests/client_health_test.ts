@@ -53,6 +53,13 @@ test("Client.restart() has the graces that it is given, for a server that hangs 
   await client.kill();
 });
 
+test("Client.restart() starts a server also when none is started again that crashes (XF19, P8)", async () => {
+  const { client, runtime } = await inhabit(undefined, { maxRestarts: 0 });
+  await client.restart();
+  assert.deepEqual([client.state, runtime.processes.length], ["ready", 2]);
+  await client.close();
+});
+
 test("Client.restart() gives one new server to all who ask at once (XF19)", async () => {
   const { client, runtime } = await inhabit();
   await Promise.all([client.restart(), client.restart(), client.restart()]);

@@ -30,7 +30,7 @@ export class Listening implements AsyncIterableIterator<ListeningEvent, undefine
   readonly #acknowledged = createDeferred<SubscriptionFilter>();
   readonly #ended = createDeferred<ListeningEnd>();
   readonly #onClose: () => void;
-  /** What waits for a reader, by what it says: the same that waits already is not said twice. */
+  /** What waits for a reader, by what it says: the same again takes the place of what waits already. */
   readonly #events = new Map<string, ListeningEvent>();
   #size = 0;
   #lastNumber = 0;
@@ -119,7 +119,6 @@ export class Listening implements AsyncIterableIterator<ListeningEvent, undefine
     if (this.#events.has("missed") && event.kind === "notification") return;
     const key = this.#keyOf(event);
     const earlier = this.#events.get(key);
-    if (earlier !== undefined && event.kind === "notification") return;
     this.#size += sizeOf(event) - (earlier === undefined ? 0 : sizeOf(earlier));
     this.#events.set(key, event);
     if (this.#events.size <= MAX_WAITING && this.#size <= MAX_WAITING_BYTES) return;

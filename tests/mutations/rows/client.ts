@@ -453,15 +453,6 @@ export const ROWS: readonly Mutation[] = [
     breaks: "a modern server that prints before its first answer is taken for a legacy one",
   },
   {
-    id: "XB7-1",
-    file: "internal/client/listening.ts",
-    find: '    if (earlier !== undefined && event.kind === "notification") return;\n',
-    replace: "",
-    tests: ["client_listen_test.ts"],
-    breaks: "what is said again is kept in place of what waits",
-    equivalent: "the newer of two equal events takes the place of the older",
-  },
-  {
     id: "XB7-2",
     file: "internal/client/listen_table.ts",
     find: "} else if (!PUBLICATIONS.has(method) || wants(filter, uris, method, params)) {",
