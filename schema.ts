@@ -34,7 +34,27 @@ import type {
   RequestId,
   Result,
 } from "./messages.ts";
-import type { InputMethods } from "./methods.ts";
+import type { Annotations, PromptOutput, ResourceOutput, ToolOutput } from "./outputs.ts";
+
+export type {
+  Annotations,
+  CallToolResult,
+  ContentBlock,
+  ContentHint,
+  GetPromptResult,
+  GivenContents,
+  InputRequest,
+  InputRequiredResult,
+  PlainOutput,
+  PromptMessage,
+  PromptOutput,
+  ReadResourceResult,
+  ResourceContents,
+  ResourceOutput,
+  StructuredResult,
+  ToolErrorResult,
+  ToolOutput,
+} from "./outputs.ts";
 
 /**
  * What a handler knows of its request, and how it speaks while it runs. The functions may be taken apart:
@@ -76,25 +96,6 @@ export interface RequestContext {
    */
   readonly requestInput: (method: string, params?: Params) => Promise<Result>;
 }
-
-/**
- * The result of a tool, a prompt or a resource that needs to know more first. The handler is called again, with
- * `inputResponses` and `requestState` in its context. A legacy client is asked by the server itself, at most ten times.
- */
-export interface InputRequiredResult extends Result {
-  /** Tells it from an answer. */
-  resultType: "input_required";
-  /** What to ask the client for, by keys of your choice. It must have declared that it can answer. */
-  inputRequests?: { [key: string]: InputRequest } | undefined;
-  /** Comes back with the answers. */
-  requestState?: string | undefined;
-}
-
-/** One thing to ask a client for, as its method has it. */
-export type InputRequest =
-  | { method: "elicitation/create"; params: InputMethods["elicitation/create"]["params"] }
-  | { method: "sampling/createMessage"; params: InputMethods["sampling/createMessage"]["params"] }
-  | { method: "roots/list"; params?: InputMethods["roots/list"]["params"] | undefined };
 
 /** Answers the requests of one method. What it throws goes to the log, a `ProtocolError` to the client. */
 export type RequestHandler = (params: Params, context: RequestContext) => Result | Promise<Result>;
@@ -164,117 +165,6 @@ export interface ToolAnnotations {
   openWorldHint?: boolean | undefined;
 }
 
-/** For whom content is meant and how important it is. */
-export interface Annotations {
-  /** For whom. */
-  audience?: Array<"user" | "assistant"> | undefined;
-  /** From 0 to 1. */
-  priority?: number | undefined;
-  /** When it last changed, in ISO 8601. */
-  lastModified?: string | undefined;
-}
-
-/** Text or bytes of a resource, as they stand in a result. */
-export interface ResourceContents {
-  /** Which resource. */
-  uri: string;
-  /** Its media type. */
-  mimeType?: string | undefined;
-  /** The text. */
-  text?: string | undefined;
-  /** The bytes in base64. */
-  blob?: string | undefined;
-  /** Metadata. */
-  _meta?: MetaObject | undefined;
-}
-
-/** One piece of the content of a tool result or of a prompt. */
-export type ContentBlock =
-  | { type: "text"; text: string; annotations?: Annotations | undefined; _meta?: MetaObject | undefined }
-  | {
-    type: "image" | "audio";
-    data: string;
-    mimeType: string;
-    annotations?: Annotations | undefined;
-    _meta?: MetaObject | undefined;
-  }
-  | {
-    type: "resource";
-    resource: ResourceContents;
-    annotations?: Annotations | undefined;
-    _meta?: MetaObject | undefined;
-  }
-  | {
-    type: "resource_link";
-    uri: string;
-    name: string;
-    title?: string | undefined;
-    description?: string | undefined;
-    mimeType?: string | undefined;
-    size?: number | undefined;
-    annotations?: Annotations | undefined;
-    icons?: Icon[] | undefined;
-    _meta?: MetaObject | undefined;
-  };
-
-/** The result of a tool. */
-export interface CallToolResult extends Result {
-  /** What the model reads. */
-  content: ContentBlock[];
-  /** What a program reads. */
-  structuredContent?: unknown;
-  /** Whether the call failed. */
-  isError?: boolean | undefined;
-}
-
-/** A result of a tool with a value for programs; its text form is made of it, unless it has a `content` of its own. */
-export interface StructuredResult<Value> extends Result {
-  /** What a program reads. */
-  structuredContent: Value;
-  /** What the model reads. */
-  content?: ContentBlock[] | undefined;
-  /** The call has not failed. */
-  isError?: false | undefined;
-}
-
-/** A result that says what went wrong, for the model to read. */
-export interface ToolErrorResult extends Result {
-  /** What went wrong. */
-  content: ContentBlock[];
-  /** The call has failed. */
-  isError: true;
-}
-
-/**
- * What a tool may return. With an `outputSchema`: a value that fits it, bare or as `structuredContent`. Without one: text, a content
- * block or several, nothing, or a whole result. A result that asks for input, or tells an error, always.
- */
-export type ToolOutput<O = unknown> =
-  | ([O] extends [never] ? PlainOutput
-    : unknown extends O ? PlainOutput
-    : SchemaInput<O> | StructuredResult<SchemaInput<O>>)
-  | ToolErrorResult
-  | InputRequiredResult
-  | ContentHint
-  | [ContentHint, ...ContentHint[]];
-
-/** What a tool without an `outputSchema` may return. */
-export type PlainOutput =
-  | string
-  | ContentBlock
-  | ContentBlock[]
-  | CallToolResult
-  | StructuredResult<unknown>
-  | void;
-
-/** No value is one. It lets the compiler read `type: "text"` as that very word before it knows the output schema. */
-export interface ContentHint {
-  /** A word that content may have for its type. */
-  type: ContentBlock["type"];
-  /** What nothing has. */
-  readonly "~never": never;
-}
-
 /** A tool: what it is for, what it takes and gives, and what it does. */
 export interface ToolDefinition<S = Schema, O = unknown> {
   /** A name for people. */
@@ -332,27 +222,6 @@ export type Completer = (
   context: { arguments: { [name: string]: string } },
 ) => readonly string[] | Promise<readonly string[]>;
 
-/** Text or bytes of a resource as reading it may give them: without a `uri` it is the one that was asked for. */
-export type GivenContents =
-  & Pick<ResourceContents, "mimeType" | "_meta">
-  & { uri?: string | undefined }
-  & ({ text: string; blob?: undefined } | { blob: string; text?: undefined });
-
-/** The result of reading a resource. */
-export interface ReadResourceResult extends Result {
-  /** What was read. */
-  contents: GivenContents[];
-}
-
-/** What reading a resource may give: text, bytes, contents, a whole result, or one that asks for input. */
-export type ResourceOutput =
-  | string
-  | Uint8Array
-  | GivenContents
-  | GivenContents[]
-  | ReadResourceResult
-  | InputRequiredResult;
-
 /** A resource, or with `{variables}` in its URI a template of resources. */
 export interface ResourceDefinition {
   /**
@@ -398,25 +267,6 @@ export interface PromptArgumentDefinition {
   /** Completes it. */
   complete?: Completer | undefined;
 }
-
-/** A message of a prompt. */
-export interface PromptMessage {
-  /** Who says it. */
-  role: "user" | "assistant";
-  /** What is said. */
-  content: ContentBlock;
-}
-
-/** The result of getting a prompt. */
-export interface GetPromptResult extends Result {
-  /** What the prompt is for. */
-  description?: string | undefined;
-  /** What is said. */
-  messages: PromptMessage[];
-}
-
-/** What getting a prompt may give: the text of one user message, a message or several, a whole result, or one that asks for input. */
-export type PromptOutput = string | PromptMessage | PromptMessage[] | GetPromptResult | InputRequiredResult;
 
 /** A prompt. */
 export interface PromptDefinition {

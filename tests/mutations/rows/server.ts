@@ -691,7 +691,7 @@ export const ROWS: readonly Mutation[] = [
   },
   {
     id: "XF1-2",
-    file: "schema.ts",
+    file: "outputs.ts",
     find: "  | StructuredResult<unknown>\n  | void;",
     replace: "  | StructuredResult<unknown>\n  | object\n  | void;",
     tests: ["types_test.ts"],
@@ -699,7 +699,7 @@ export const ROWS: readonly Mutation[] = [
   },
   {
     id: "XF2-1",
-    file: "schema.ts",
+    file: "outputs.ts",
     find: "SchemaInput<O> | StructuredResult<SchemaInput<O>>",
     replace: "unknown",
     tests: ["types_test.ts"],
@@ -707,7 +707,7 @@ export const ROWS: readonly Mutation[] = [
   },
   {
     id: "XF13-1",
-    file: "schema.ts",
+    file: "outputs.ts",
     find: '| { method: "elicitation/create"; params: InputMethods["elicitation/create"]["params"] }',
     replace: "| { method: string; params: Params }",
     tests: ["types_test.ts"],
