@@ -12,6 +12,7 @@ import type { ExitStatus, Signal } from "../../runtime.ts";
 import {
   ENV,
   name,
+  POSIX_PROGRAMS,
   POSIX_SIGNALS,
   program,
   readUntil,
@@ -219,7 +220,7 @@ if (name === "deno") {
     return JSON.parse(await textOf(host.stderr));
   };
 
-  test("spawn() names the flag when Deno may not run the command", SLOW, async (t) => {
+  test("spawn() names the flag when Deno may not run the command", POSIX_PROGRAMS, async (t) => {
     for (const flags of [[], ["--allow-run=cat"], ["--allow-env"]]) {
       const { names: _names, all: _all, ...told } = await limited(t, flags);
       assert.deepEqual(told, {
@@ -230,17 +231,21 @@ if (name === "deno") {
     }
   });
 
-  test("ChildHandle.signal() reaches the child only, when Deno may run no more than it", SLOW, async (t) => {
-    const gone = { after: "gone", groupAlive: false, exit: { signal: "SIGTERM" } };
-    const scoped = await limited(t, ["--allow-run=sleep", "--allow-env=HOME"]);
-    assert.deepEqual(scoped, { outcome: "child_only", ...gone, names: ["HOME"], all: false });
-    const bare = await limited(t, ["--allow-run", "--allow-env"]);
-    assert.deepEqual(bare, { outcome: "sent", ...gone, names: ["HOME", "PATH"], all: true });
-  });
+  test(
+    "ChildHandle.signal() reaches the child only, when Deno may run no more than it",
+    POSIX_PROGRAMS,
+    async (t) => {
+      const gone = { after: "gone", groupAlive: false, exit: { signal: "SIGTERM" } };
+      const scoped = await limited(t, ["--allow-run=sleep", "--allow-env=HOME"]);
+      assert.deepEqual(scoped, { outcome: "child_only", ...gone, names: ["HOME"], all: false });
+      const bare = await limited(t, ["--allow-run", "--allow-env"]);
+      assert.deepEqual(bare, { outcome: "sent", ...gone, names: ["HOME", "PATH"], all: true });
+    },
+  );
 
   test(
     "spawn() finds a command that Deno may run by an empty entry of PATH, which is here",
-    SLOW,
+    POSIX_PROGRAMS,
     async (t) => {
       const folder = mkdtempSync(join(tmpdir(), "own-command-"));
       t.after(() => rmSync(folder, { recursive: true }));
@@ -258,7 +263,7 @@ if (name === "deno") {
 
   test(
     "spawn() tells a missing cwd and a missing command apart without permission to read",
-    SLOW,
+    POSIX_PROGRAMS,
     async (t) => {
       const { code, hint } = await limited(t, ["--allow-run"], ["no-such-command"]);
       assert.deepEqual([code, hint], ["command_not_found", "searched in the PATH it would be given"]);

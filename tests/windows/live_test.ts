@@ -10,7 +10,15 @@ import { silentLogger } from "../../logger.ts";
 import { outcomeOf } from "../_client_peer.ts";
 import { Script, type Step, untilGone } from "../_scripted_server.ts";
 import { waitUntil } from "../helpers.ts";
-import { program, readUntil, runtime, start } from "../runtime_adapter/harness.ts";
+import {
+  name,
+  program,
+  readUntil,
+  runtime,
+  start,
+  startCommand,
+  textOf,
+} from "../runtime_adapter/harness.ts";
 
 /** Wine starts a program in seconds on a busy machine. */
 const LIVE = {
@@ -295,3 +303,26 @@ test("A write that waits when its reader is ended rejects with EPIPE", LIVE, asy
   await rejected;
   assert.equal(await child.signal("SIGTERM", "group"), "gone");
 });
+
+if (name === "deno") {
+  /** The permissions of a host, and what it is told of what it cannot end. */
+  const GRANTS: readonly (readonly [flags: readonly string[], warning: RegExp])[] = [
+    [["--allow-run"], /^$/],
+    [["--allow-run", "--allow-read"], /^$/],
+    [[`--allow-run=${process.execPath}`, "--allow-read"], /^[^]*only the server itself was ended[^]*$/],
+  ];
+  for (const [flags, warning] of GRANTS) {
+    const shown = flags.join(" ").replace(process.execPath, "…");
+    test(`A Deno host with ${shown} ends its server on Windows, and asks nobody (P11)`, LIVE, async (t) => {
+      const script = new Script(t, STUBBORN);
+      const servers = [{ command: script.command, args: script.args }];
+      const plan = JSON.stringify({ servers, options: QUICK });
+      const command = program("host_client.ts", ["closes", plan], ["--no-prompt", "--allow-env", ...flags]);
+      const host = await startCommand(t, command, { stderr: "pipe" });
+      const text = (await textOf(host.stderr)).replace("up\n", "");
+      assert.deepEqual(await host.exited, { code: 0 }, text);
+      assert.match(text, warning);
+      await untilGone(script.pids);
+    });
+  }
+}
