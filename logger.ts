@@ -13,6 +13,19 @@
  * assert.deepEqual(lines, ["[mcp_router] dropped a frame"]);
  * ```
  *
+ * @example pino with all details: it takes them before the text, and drops what stands behind it
+ * ```ts ignore
+ * import { pino, stdSerializers } from "pino";
+ *
+ * const log = pino({ serializers: { error: stdSerializers.err } }, pino.destination(2));
+ * const logger: Logger = {
+ *   debug: (text, details) => log.debug(details, text),
+ *   info: (text, details) => log.info(details, text),
+ *   warn: (text, details) => log.warn(details, text),
+ *   error: (text, details) => log.error(details, text),
+ * };
+ * ```
+ *
  * @module
  */
 
@@ -21,8 +34,9 @@ import { textOfThrown } from "./internal/thrown.ts";
 
 /**
  * Anything that takes log lines. The method syntax is on purpose: so `console`, the loggers of `@std/log`,
- * LogTape and pino fit without a cast. Each call passes one line of text that begins with its scope in square
- * brackets, and at most one object of details.
+ * LogTape, pino and winston fit without a cast. Each call passes one line of text that begins with its scope in square
+ * brackets, and at most one object of details. The text alone says what has happened, with the message of an error: some
+ * loggers drop the details, and as JSON an error is empty. A server's logger must not write to stdout.
  */
 export interface Logger {
   /** Of use only when looking for a fault. */

@@ -1,7 +1,8 @@
-import type { Logger } from "../logger.ts";
+import { type Logger, stderrLogger } from "../logger.ts";
 import type { Clock } from "../runtime.ts";
 import { RepeatedLines } from "./repeated_lines.ts";
 import { isThenable } from "./thenable.ts";
+import { textOfThrown } from "./thrown.ts";
 
 /** Facts that stand beside each warning and error, such as which server it is about. */
 export type Facts = { readonly [name: string]: unknown };
@@ -18,9 +19,11 @@ class SafeLogger implements Logger {
   readonly #lines: RepeatedLines;
 
   constructor(logger: Logger, clock: Clock, facts: () => Facts | undefined) {
+    const showsDetails = logger === stderrLogger;
     const call = (level: keyof Logger, message: string, details: readonly unknown[]): void => {
       try {
-        const outcome: unknown = logger[level](message, ...details);
+        const text = showsDetails ? message : withError(message, details);
+        const outcome: unknown = logger[level](text, ...details);
         if (isThenable(outcome)) outcome.then(undefined, () => {});
       } catch {
         // There is nobody left to tell.
@@ -59,4 +62,13 @@ function withFacts(details: readonly unknown[], facts: Facts | undefined): reado
   const [first, ...others] = details;
   const isObject = typeof first === "object" && first !== null && !(first instanceof Error);
   return isObject ? [{ ...first, ...facts }, ...others] : [facts, ...details];
+}
+
+/** Loggers that drop what follows the message, as pino does, or write an error as `{}`, as JSON does, say at least what it was. */
+function withError(message: string, [first]: readonly unknown[]): string {
+  if (typeof first !== "object" || first === null || !("error" in first) || first.error === undefined) {
+    return message;
+  }
+  const text = textOfThrown(first.error);
+  return message.includes(text) ? message : `${message}: ${text}`;
 }

@@ -231,7 +231,9 @@ test("Client answers a legacy server's requests by the same handlers, and ping a
   assert.deepEqual(answers.get(2), { code: -32603, message: "Internal error" });
   assert.deepEqual(answers.get(3), { code: -32601, message: "Method not found: no/such" });
   assert.deepEqual(answers.get(4), { code: -32601, message: "Method not found: toString" });
-  assert.deepEqual(log.of("error"), [`[mcp_router] the handler of "sampling/createMessage" has failed`]);
+  assert.deepEqual(log.of("error"), [
+    '[mcp_router] the handler of "sampling/createMessage" has failed: a secret',
+  ]);
   await client.close();
 });
 

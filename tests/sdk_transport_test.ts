@@ -303,8 +303,8 @@ test("StdioServerTransport survives callbacks that throw (K2)", async (t) => {
   await settle();
   await served.transport.close();
   assert.deepEqual(served.log.texts("error"), [
-    "[mcp_stdio] onerror has failed",
-    "[mcp_stdio] onclose has failed",
+    "[mcp_stdio] onerror has failed: no",
+    "[mcp_stdio] onclose has failed: no",
   ]);
 });
 

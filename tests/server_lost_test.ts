@@ -31,7 +31,7 @@ test("Server ends quietly when its output is gone: handlers aborted, input cance
   assert.equal(reasons.length, 2);
   assert.ok(reasons.every((reason) => reason instanceof CancelledError && reason.serverShutdown));
   assert.deepEqual(session.log.entries.map(({ level, text }) => [level, text]), [
-    ["info", "[mcp_stdio] the output is gone"],
+    ["info", "[mcp_stdio] the output is gone: EPIPE: broken pipe, write"],
   ]);
 });
 
@@ -104,5 +104,5 @@ test("Server ends when its input fails, and answers what came before (V11)", asy
   });
   assert.deepEqual(await server.run({ readable, writable }), { reason: "input_failed", error: failure });
   assert.equal(written, '{"jsonrpc":"2.0","id":1,"result":{}}\n');
-  assert.deepEqual(logger.texts("warn"), ["[mcp_stdio] the input has failed"]);
+  assert.deepEqual(logger.texts("warn"), ["[mcp_stdio] the input has failed: the disk is on fire"]);
 });

@@ -35,8 +35,8 @@ test("Server sends a handler's ProtocolError as it is, and of other errors only 
   }
   const logged = session.log.entries.filter(({ level }) => level === "error");
   assert.deepEqual(logged.map(({ text }) => text), [
-    '[mcp_stdio] the handler of "x/sync" has failed',
-    '[mcp_stdio] the handler of "x/async" has failed',
+    '[mcp_stdio] the handler of "x/sync" has failed: the password is swordfish',
+    '[mcp_stdio] the handler of "x/async" has failed: the password is swordfish',
     '[mcp_stdio] the handler of "x/odd" has failed',
   ]);
   assert.deepEqual(logged[0]!.details, [{ error: secret }]);

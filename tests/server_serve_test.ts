@@ -175,7 +175,7 @@ test("serve() waits for onClose at most drainTimeoutMs, and survives what it thr
     const process = serveInMemory(t, { onClose });
     process.end();
     assert.deepEqual(await process.serving, { reason: "eof" });
-    assert.deepEqual(process.log.texts("error"), ["[mcp_stdio] onClose has failed"]);
+    assert.deepEqual(process.log.texts("error"), ["[mcp_stdio] onClose has failed: no"]);
   }
 });
 

@@ -267,4 +267,29 @@ export const ROWS: readonly Mutation[] = [
     tests: ["host_config_test.ts"],
     breaks: "of two servers with one name the wrong one may be started",
   },
+  {
+    id: "XF6-1",
+    file: "internal/runtime/node/process.ts",
+    find: "export function nodeProcess(): NodeJS.Process {",
+    replace:
+      "void (globalThis as unknown as { process: unknown }).process;\nexport function nodeProcess(): NodeJS.Process {",
+    tests: ["runtime_load_test.ts"],
+    breaks: "a server in one file loads Deno's Node layer, or dies where there is none",
+  },
+  {
+    id: "XF7-1",
+    file: "internal/safe_logger.ts",
+    find: "const text = showsDetails ? message : withError(message, details);",
+    replace: "const text = showsDetails ? message : message;",
+    tests: ["server_responses_test.ts"],
+    breaks: "what went wrong in a handler is lost with pino",
+  },
+  {
+    id: "XF10-1",
+    file: "internal/host_config/launcher.ts",
+    find: "if (approved.has(fingerprint)) return Promise.resolve(true);",
+    replace: "if (approved.size > 1e9) return Promise.resolve(true);",
+    tests: ["launch_all_test.ts", "host_example_test.ts"],
+    breaks: "a host asks each time for what was agreed to",
+  },
 ];
