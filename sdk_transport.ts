@@ -262,6 +262,11 @@ export class StdioClientTransport {
   close(): Promise<void> {
     return this.#life.close();
   }
+
+  /** The same as {@linkcode StdioClientTransport.close}. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
 }
 
 /** Node's own streams are what the SDKs' class of this name takes. */

@@ -203,6 +203,47 @@ test("Client lives when a server uses an id of nearly 16 MiB (XA1)", async () =>
   await meeting.client.close();
 });
 
+/** Every place in which a server can put an id or a token. */
+const PLACES: ReadonlyArray<readonly [place: string, message: (id: string) => object]> = [
+  ["a request", (id) => ({ id, method: "elicitation/create", params: {} })],
+  ["a ping", (id) => ({ id, method: "ping" })],
+  ["a result", (id) => ({ id, result: {} })],
+  ["an error", (id) => ({ id, error: { code: 1, message: "no" } })],
+  ["a message that is none", (id) => ({ id, result: 5 })],
+  ["a cancellation", (id) => ({ method: "notifications/cancelled", params: { requestId: id, reason: id } })],
+  [
+    "a progress token",
+    (id) => ({ method: "notifications/progress", params: { progressToken: id, progress: 1 } }),
+  ],
+  ["a token in _meta", (id) => ({ method: "notifications/x", params: { _meta: { progressToken: id } } })],
+  ["a subscription id", (id) => ({
+    method: "notifications/x",
+    params: { _meta: { "io.modelcontextprotocol/subscriptionId": id } },
+  })],
+];
+
+for (const [place, message] of PLACES) {
+  test(`Clients of both eras, and StdioClientTransport, live through a very long id in ${place} (XA1)`, async (t) => {
+    const line = `${JSON.stringify({ jsonrpc: "2.0", ...message("i".repeat(2_000_000)) })}\n`;
+    for (const legacy of [false, true]) {
+      const inputHandlers = { "elicitation/create": () => ({ action: "accept" as const }) };
+      const meeting = await meet({ legacy, inputHandlers });
+      const { client, peer, log } = meeting;
+      peer.write(`${line}[${line.trimEnd()}]\n`);
+      await assertAlive(meeting);
+      await client.close();
+      const said = JSON.stringify(
+        log.lines.map(({ message, facts }) => [message, Object.values(facts).map(String)]),
+      );
+      assert.ok(said.length < 10_000, "nothing of it goes into a log");
+    }
+    const { transport, received, write } = await connectClient(t);
+    await transport.send({ jsonrpc: "2.0", id: 1, method: "ping" });
+    await write([line.trimEnd(), { jsonrpc: "2.0", id: 1, result: {} }]);
+    assert.deepEqual(received.at(-1), { jsonrpc: "2.0", id: 1, result: {} });
+  });
+}
+
 const error = (message: unknown): Error => Object.defineProperty(new Error(), "message", { value: message });
 
 const REASONS: ReadonlyArray<readonly [what: string, reason: unknown]> = [

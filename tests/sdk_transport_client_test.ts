@@ -391,6 +391,28 @@ test("StdioClientTransport says a greeting only once more, and may start the ser
   assert.deepEqual(read(1), [legacy(0, "initialize")]);
 });
 
+test("StdioClientTransport tells the first cause of an end, not what ending the server has brought about (XB11, C7)", async (t) => {
+  const { transport, runtime, errors, clock, write, told } = await connect(t);
+  const server = runtime.processes[0]!;
+  server.closeStdin();
+  await transport.send(legacy(0, "x")).catch(() => {});
+  for (let n = 0; n < 100 && !told.includes("close"); n++) {
+    if (!server.ended) await write(["more"]).catch(() => {});
+    if (clock.now() >= 2_000) server.exit({ code: 1 });
+    await clock.advance(50);
+  }
+  const error = errors.at(-1);
+  assert.ok(error instanceof ConnectionClosedError);
+  assert.deepEqual([error.reason, error.exit], ["output_failed", { code: 1 }]);
+  assert.match(error.message, /the server has closed its input and then exited with code 1/);
+});
+
+test("StdioClientTransport ends its server with the scope of an await using (XF18, K2)", async (t) => {
+  const { transport, runtime } = await connect(t);
+  await transport[Symbol.asyncDispose]();
+  assert.ok(runtime.processes[0]!.ended);
+});
+
 test("StdioClientTransport survives callbacks that reject (XA6, K2)", async (t) => {
   const { transport, log, errors, write, runtime } = await connect(t, {
     stderr: (() => Promise.reject(new Error("mine"))) as () => void,
