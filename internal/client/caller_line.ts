@@ -19,6 +19,7 @@ export function rejectPlaced(
   settle: { resolve(value: Promise<never>): void; reject(error: Error): void },
 ): void {
   if (LOOKS_THROUGH) return settle.resolve(place(error, promise));
+  promise.catch(() => {}); // Whoever asked may have stopped caring.
   unplaced.add(error);
   settle.reject(error);
 }
@@ -34,7 +35,7 @@ export function placed<T>(promise: Promise<T>): Promise<T> {
       return await promise;
     } catch (error) {
       if (unplaced.has(error as Error)) showCaller(error as Error);
-      awaited.catch(() => {}); // Whoever asked may have stopped caring.
+      awaited.catch(() => {}); // As above, for the promise that the caller has.
       throw error;
     }
   }
