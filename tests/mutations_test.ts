@@ -19,8 +19,8 @@ test("each mutation finds its text exactly once in its file", () => {
   assert.deepEqual(stale, [], "Adapt these rows to the code as it is now, so that they break the same");
 });
 
-test("each mutation has an id of its own, changes its text, and names tests that are there", () => {
-  const ids = ALL.map(({ id }) => id);
+test("each mutation has an id of its own in its area, changes its text, and names tests that are there", () => {
+  const ids = ALL.map(({ area, id }) => `${area} ${id}`);
   assert.deepEqual(ids.filter((id, index) => ids.indexOf(id) < index), []);
   for (const { id, find, replace, tests } of ALL) {
     assert.notEqual(find, replace, id);
