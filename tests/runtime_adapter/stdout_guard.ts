@@ -87,7 +87,10 @@ test(
 
 test(
   "openStdio({ exclusive: true }) gives a child that inherits stdin its end, and no request (V14, B40)",
-  { ...SLOW, skip: name === "bun" ? false : "only Bun can duplicate a descriptor: see the README" },
+  {
+    ...POSIX_SHELL,
+    ...name === "bun" ? {} : { skip: "only Bun can duplicate a descriptor: see the README" },
+  },
   async (t) => {
     const { stdout, stderr } = await runWire(t, "the pipes of this runtime", "inherit");
     assert.equal(stdout, FRAMES);
@@ -111,7 +114,7 @@ test(
 
 test(
   "openStdio({ exclusive: true }) leaves the channel where a program that is run again looks for it (V14)",
-  { ...SLOW, skip: name === "bun" ? false : "only Bun runs a program again in the same process" },
+  { ...POSIX_SHELL, ...name === "bun" ? {} : { skip: "only Bun runs a program again in the same process" } },
   async (t) => {
     for (const flag of ["--watch", "--hot"]) {
       const [bun = "", ...own] = program("own_wire.ts", ["ignore"]);

@@ -25,13 +25,19 @@ export const WINE_LIMITS: readonly WineLimit[] = [
   {
     file: "runtime_adapter_test.ts",
     title: /^ChildHandle\.stdin rejects with EPIPE when the child is dying/,
-    runtimes: ["deno"],
+    runtimes: ["deno", "bun"],
     reason: LARGE_PIPE,
   },
   {
     file: "runtime_adapter_test.ts",
     title: /^ChildHandle\.stdin raises nothing in the host, even late/,
-    runtimes: ["deno"],
+    runtimes: ["deno", "bun"],
+    reason: LARGE_PIPE,
+  },
+  {
+    file: "runtime_adapter_test.ts",
+    title: /^ChildHandle\.stdin waits with one large write/,
+    runtimes: ["bun"],
     reason: LARGE_PIPE,
   },
 ];

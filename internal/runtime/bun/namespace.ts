@@ -74,6 +74,7 @@ export interface BunProcess extends ProcessEvents {
   readonly env: Record<string, string | undefined>;
   readonly execArgv: readonly string[];
   readonly stdout: object;
+  readonly stderr: object;
   kill(pid: number, signal: string | number): unknown;
   cwd(): string;
   exit(code: number): never;

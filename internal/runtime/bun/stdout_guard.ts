@@ -12,44 +12,49 @@ type Undo = () => void;
 /** The guard of this process. */
 export const stdoutGuard: Shared = new Shared(divertStdout);
 
-/** Sends to stderr what `console`, `process.stdout` and Bun's files for descriptor 1 are given. */
+/**
+ * Sends to stderr what `console`, `process.stdout` and Bun's files for descriptor 1 are given. What is given to those of stderr
+ * goes the same way, so that it stays in order.
+ */
 function divertStdout(): Undo {
-  const undo = [...divertConsole(), ...divertBunStdout(), ...divertProcessStdout()];
+  const undo = [...divertConsole(), ...divertBunFiles(), ...divertProcessStreams()];
   return () => undo.forEach((each) => each());
 }
 
-function divertBunStdout(): Undo[] {
+function divertBunFiles(): Undo[] {
   const prototype = Object.getPrototypeOf(Bun.stdout) as BunFile;
   const { file, write } = Bun;
   let active = true;
-  const guarded = new WeakSet<object>([Bun.stdout]);
+  const guarded = new WeakSet<object>([Bun.stdout, Bun.stderr]);
 
-  const writeFile = (stdout: unknown, args: unknown[]): unknown =>
+  const writeFile = (own: unknown, args: unknown[]): unknown =>
     active && isData(args[0])
       ? Promise.resolve(writeData(args[0]))
-      : Reflect.apply(prototype.write, active ? Bun.stderr : stdout, args);
-  // A true one for stdout, so that it is good when the guard is gone.
-  const openSink = (stdout: unknown, args: unknown[]): FileSink => {
-    const sink: FileSink = Reflect.apply(prototype.writer, stdout, args);
+      : Reflect.apply(prototype.write, active ? Bun.stderr : own, args);
+  // A true one, so that it is good when the guard is gone.
+  const openSink = (own: unknown, args: unknown[]): FileSink => {
+    const sink: FileSink = Reflect.apply(prototype.writer, own, args);
     const writeSink = sink.write;
     return define(sink, "write", (data) => active ? writeData(data) : Reflect.apply(writeSink, sink, [data]));
   };
 
   return [
     () => active = false,
-    divert(Bun.stdout, "write", (...args) => writeFile(Bun.stdout, args)),
-    divert(Bun.stdout, "writer", (...args) => openSink(Bun.stdout, args)),
+    ...[Bun.stdout, Bun.stderr].flatMap((own) => [
+      divert(own, "write", (...args) => writeFile(own, args)),
+      divert(own, "writer", (...args) => openSink(own, args)),
+    ]),
     divert(Bun, "file", (...args) => {
       const made: BunFile = Reflect.apply(file, Bun, args);
-      if (args[0] !== 1) return made;
+      if (args[0] !== 1 && args[0] !== 2) return made;
       guarded.add(made);
       define(made, "write", (...args) => writeFile(made, args));
       return define(made, "writer", (...args) => openSink(made, args));
     }),
     divert(Bun, "write", (target, ...rest) => {
-      const isStdout = target === 1 || guarded.has(Object(target));
-      if (isStdout && isData(rest[0])) return Promise.resolve(writeData(rest[0]));
-      return Reflect.apply(write, Bun, [isStdout ? Bun.stderr : target, ...rest]);
+      const isGuarded = target === 1 || target === 2 || guarded.has(Object(target));
+      if (isGuarded && isData(rest[0])) return Promise.resolve(writeData(rest[0]));
+      return Reflect.apply(write, Bun, [isGuarded ? Bun.stderr : target, ...rest]);
     }),
   ];
 }
@@ -61,12 +66,14 @@ function define<T extends object>(target: T, name: string, method: (...args: unk
 
 /**
  * `process.stdout` takes 13 ms to make, most of a start, and is made at the first touch. It writes by
- * `Bun.file(1).writer()`, so that one made from now on is guarded by the above; one that exists is guarded here.
+ * `Bun.file(1).writer()`, so that one made from now on is guarded by the above; one that exists is guarded here. So it is
+ * with `process.stderr`.
  */
-function divertProcessStdout(): Undo[] {
+function divertProcessStreams(): Undo[] {
   const process = bunProcess();
-  if (!isMade(process, "stdout")) return [];
-  return [divert(process.stdout, "write", (...args) => writeLikeStream(args, writeToStderr))];
+  return (["stdout", "stderr"] as const).filter((name) => isMade(process, name)).map((name) =>
+    divert(process[name], "write", (...args) => writeLikeStream(args, writeToStderr))
+  );
 }
 
 function writeData(data: unknown): number {

@@ -1,14 +1,12 @@
 /** Writing to stderr where nothing says whether it has room: another thread waits in place of this one. */
 
-import type { StderrDevice } from "../stderr_queue.ts";
+import { LAST_WRITE_MS, type StderrDevice } from "../stderr_queue.ts";
 
 /** What is used of `process`. */
 export interface BuiltinModules {
   getBuiltinModule(name: string): unknown;
 }
 
-/** So long another thread may take to begin. */
-const START_MS = 20;
 /** A write that takes longer has no reader. */
 const STUCK_MS = 200;
 /** After so many milliseconds a descriptor that was made non-blocking is tried again. */
@@ -16,7 +14,7 @@ const RETRY_MS = 20;
 
 /** A device that writes by the threads of the runtime. */
 export function writeByThreads(process: BuiltinModules): StderrDevice {
-  const { write, writeSync } = process.getBuiltinModule("node:fs") as typeof import("node:fs");
+  const { write } = process.getBuiltinModule("node:fs") as typeof import("node:fs");
   let state: "idle" | "writing" | "stuck" = "idle";
   const writeAll = (bytes: Uint8Array, done: () => void): void =>
     write(2, bytes, (error, written) => {
@@ -37,12 +35,10 @@ export function writeByThreads(process: BuiltinModules): StderrDevice {
     },
     writeLast(bytes) {
       if (state === "stuck") return;
-      // The other thread shall be first: the system then keeps the order.
-      if (state === "writing") Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, START_MS);
-      try {
-        for (let rest = bytes; rest.length > 0;) rest = rest.subarray(writeSync(2, rest));
-      } catch {
-        // There is nobody left to write for.
+      // By a thread, too, since this one could wait for ever. It begins at once; that it is done is not told in this turn.
+      if (bytes.length > 0) write(2, bytes, () => {});
+      if (bytes.length > 0 || state === "writing") {
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LAST_WRITE_MS);
       }
     },
   };
