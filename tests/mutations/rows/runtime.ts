@@ -143,8 +143,8 @@ export const ROWS: readonly Mutation[] = [
   {
     id: "R15",
     file: "internal/runtime/node/descriptors.ts",
-    find: "nodeProcess().stdout.writableLength > 0 || isOpening()",
-    replace: "nodeProcess().stdout.writableLength > 0",
+    find: "process.stdout.writableLength > 0 || isOpening()",
+    replace: "process.stdout.writableLength > 0",
     tests: ["runtime_adapter_test.ts"],
     breaks: "somebody's file becomes descriptor 1, and what native code prints goes into it",
     runtime: "node",
