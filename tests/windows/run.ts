@@ -2,29 +2,17 @@
 // Windows builds of the runtimes run under Wine, which is set up once in the folder WINDOWS_CACHE, or in one of the system's
 // temporary ones. Where Wine cannot be had, that is said, and nothing has failed.
 import { spawn } from "node:child_process";
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { ROOT } from "../_sources.ts";
 import { readJunit, type TestResult } from "./junit.ts";
-import { findWine, run, type Wine } from "./wine.ts";
+import { openSystem, type TestSystem } from "./test_system.ts";
 import { WINE_LIMITS } from "./wine_limits.ts";
-import { fetchRuntime, packageOf, WINDOWS_RUNTIMES, type WindowsRuntime } from "./windows_runtimes.ts";
+import { WINDOWS_RUNTIMES, type WindowsRuntime } from "./windows_runtimes.ts";
 
 const CACHE = process.env["WINDOWS_CACHE"] ?? join(tmpdir(), "mcp-stdio-windows");
-const PROJECT = join(CACHE, "project");
-const NOT_COPIED = new Set([".git", "node_modules", "coverage", "bench"]);
 
 /** What starts, ends and serves processes, and what reads what hosts on Windows write. */
 const FILES = readdirSync(join(ROOT, "tests"))
@@ -56,102 +44,54 @@ interface Failure extends TestResult {
 const say = (line: string): void => console.log(line);
 
 const words = process.argv.slice(2);
-const runtimes = WINDOWS_RUNTIMES.filter((name) => words.includes(name));
+const named = WINDOWS_RUNTIMES.filter((name) => words.includes(name));
+const runtimes = named.length > 0 ? named : WINDOWS_RUNTIMES;
 const parts = words.filter((word) => !WINDOWS_RUNTIMES.some((name) => name === word));
 const files = FILES.filter((name) => parts.length === 0 || parts.some((part) => name.includes(part)));
 
 mkdirSync(CACHE, { recursive: true });
-const wine = findWine(CACHE, [ROOT], say);
-if (typeof wine === "string") say(`skipped: ${wine}`);
-else process.exitCode = await runAll(wine, runtimes.length > 0 ? runtimes : WINDOWS_RUNTIMES);
+const system = openSystem(CACHE, runtimes, say);
+if (typeof system === "string") say(`skipped: ${system}`);
+else process.exitCode = await runAll(system);
 
-async function runAll(wine: Wine, runtimes: readonly WindowsRuntime[]): Promise<number> {
-  const programs = new Map(runtimes.map((name) => [name, fetchRuntime(CACHE, name, say)]));
-  preparePrefix(wine);
-  prepareProject(runtimes.includes("node"));
+async function runAll(system: TestSystem): Promise<number> {
   const outcomes: Outcome[] = [];
   try {
     for (const runtime of runtimes) {
-      if (runtime === "bun") hidePackage();
+      const program = system.prepare(runtime);
       for (const file of files) {
-        const outcome = await runFile(wine, runtime, programs.get(runtime)!, file);
+        const outcome = await runFile(system, runtime, program, file);
         outcomes.push(outcome);
         say(toRow(outcome));
       }
     }
   } finally {
-    attempt(wine, wine.server("-k"));
+    system.end();
   }
-  return report(wine, runtimes, outcomes);
+  return report(system, outcomes);
 }
 
-/** A Windows for these programs. Its server stays up between them: a start then takes a second. */
-function preparePrefix(wine: Wine): void {
-  const { prefix, log } = { prefix: join(CACHE, "prefix"), log: join(CACHE, "wine.log") };
-  if (!existsSync(join(prefix, "system.reg"))) {
-    say(`a Windows is made in ${prefix}`);
-    // It complains, and ends with an error, about a part that no program of these needs.
-    attempt(wine, wine.command(["wineboot", "-i"]));
-  }
-  const [command = "", ...args] = wine.command([
-    ...["reg", "add", "HKCU\\Software\\Wine", "/v", "Version", "/d", "win10", "/f"],
-  ]);
-  run(command, args, { env: wine.env, log, cwd: CACHE });
-  attempt(wine, wine.server("-p"));
-}
-
-/** Runs something whose outcome does not matter: what is not as it should be shows when a test runs. */
-function attempt(wine: Wine, [command = "", ...args]: readonly string[]): void {
-  try {
-    run(command, args, { env: wine.env, log: join(CACHE, "wine.log"), cwd: CACHE });
-  } catch {
-    // See above.
-  }
-}
-
-/** A copy, which Windows programs may fill, with the packages of this system. */
-function prepareProject(isBuilt: boolean): void {
-  if (isBuilt) {
-    run("node", ["node_modules/typescript/bin/tsc", "-p", "tsconfig.json"], { cwd: ROOT });
-    run("node", [".ci/build_package.mjs"], { cwd: ROOT });
-  }
-  rmSync(PROJECT, { recursive: true, force: true });
-  mkdirSync(PROJECT);
-  for (const name of readdirSync(ROOT)) {
-    if (!NOT_COPIED.has(name)) cpSync(join(ROOT, name), join(PROJECT, name), { recursive: true });
-  }
-  symlinkSync(join(ROOT, "node_modules"), join(PROJECT, "node_modules"));
-  // Deno would fetch what some packages have for Windows.
-  const config = readFileSync(join(ROOT, "deno.json"), "utf8");
-  writeFileSync(
-    join(PROJECT, "deno.json"),
-    config.replace('"nodeModulesDir": "auto"', '"nodeModulesDir": "manual"'),
-  );
-}
-
-/** Under Wine Bun takes a package.json for a folder, and says so on stderr each time: so it finds the module by other means. */
-function hidePackage(): void {
-  const { name, exports } = JSON.parse(readFileSync(join(PROJECT, "package.json"), "utf8"));
-  const paths = Object.entries(exports).map(([key, path]) => [name + key.slice(1), [path]]);
-  writeFileSync(
-    join(PROJECT, "tsconfig.json"),
-    JSON.stringify({ compilerOptions: { paths: Object.fromEntries(paths) } }),
-  );
-  rmSync(join(PROJECT, "package.json"));
-}
-
-async function runFile(wine: Wine, runtime: WindowsRuntime, program: string, file: string): Promise<Outcome> {
+async function runFile(
+  system: TestSystem,
+  runtime: WindowsRuntime,
+  program: string,
+  file: string,
+): Promise<Outcome> {
   const name = file.replaceAll("/", "-").replace(/\.ts$/, `-${runtime}`);
   const reportPath = join(CACHE, `${name}.xml`);
   const output = openSync(join(CACHE, `${name}.txt`), "w");
   rmSync(reportPath, { force: true });
-  const [command = "", ...args] = wine.command([
+  const [command = "", ...args] = system.command([
     program,
-    ...argumentsFor(runtime, file, toWindows(reportPath)),
+    ...argumentsFor(runtime, file, system.pathOf(reportPath)),
   ]);
   const begin = performance.now();
   const code = await new Promise<number | null | Error>((resolve) => {
-    const child = spawn(command, args, { cwd: PROJECT, env: wine.env, stdio: ["ignore", output, output] });
+    const child = spawn(command, args, {
+      cwd: system.project,
+      env: system.env,
+      stdio: ["ignore", output, output],
+    });
     const timer = setTimeout(() => {
       child.kill("SIGKILL");
       resolve(new Error(`it has not ended within ${FILE_TIMEOUT_MS / 1_000} s`));
@@ -193,14 +133,10 @@ function argumentsFor(runtime: WindowsRuntime, file: string, report: string): st
   }
 }
 
-/** A path of Linux as Wine shows it. */
-function toWindows(path: string): string {
-  return `Z:${path.replaceAll("/", "\\")}`;
-}
-
 function failuresOf({ runtime, file, results }: Outcome): Failure[] {
+  const limits = (system as TestSystem).isWine ? WINE_LIMITS : [];
   return results.filter(({ outcome }) => outcome === "failed").map((result) => {
-    const limit = WINE_LIMITS.find(({ file: of, title, runtimes = WINDOWS_RUNTIMES }) =>
+    const limit = limits.find(({ file: of, title, runtimes = WINDOWS_RUNTIMES }) =>
       of === file && runtimes.includes(runtime) && title.test(result.title)
     );
     return { ...result, runtime, file, reason: limit?.reason };
@@ -224,9 +160,9 @@ function toRow(outcome: Outcome): string {
   return `${columns.join("  ")}${problem === undefined ? "" : `  ${problem}`}`;
 }
 
-function report(wine: Wine, runtimes: readonly WindowsRuntime[], outcomes: readonly Outcome[]): number {
+function report({ name }: TestSystem, outcomes: readonly Outcome[]): number {
   const failures = outcomes.flatMap(failuresOf);
-  say(`\n${wine.version}; ${runtimes.map(packageOf).join(", ")}\n`);
+  say(`\n${name}\n`);
   outcomes.map(toRow).forEach(say);
   const reasons = new Map<string, number>();
   for (const { outcome, detail } of outcomes.flatMap(({ results }) => results)) {
