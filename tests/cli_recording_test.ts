@@ -288,7 +288,7 @@ test("the backlog is bounded, and a fault of the recorder ends the recording and
   const backlog = new Backlog(counting, clock, () => clock.now(), failWith);
   const chunk = new Uint8Array(1_048_576);
   for (let count = 0; count < 200; count++) backlog.take("server", chunk);
-  assert.ok(bytes >= 140 * chunk.length, `${bytes} bytes were looked at`);
+  assert.ok(bytes >= 100 * chunk.length, `${bytes} bytes were looked at`);
   const faults: unknown[] = [];
   const broken = {
     take: () => {

@@ -14,7 +14,7 @@ const SLICE_MS = 5;
 /** The oldest does not wait longer than this, load or no load. */
 const LONGEST_MS = 10_000;
 /** More than this is not kept: the session waits until less is left. */
-const MOST_BYTES = 50_331_648;
+const MOST_BYTES = 100_663_296;
 
 /** Something that has passed or happened. */
 type Entry =
