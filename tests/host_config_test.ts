@@ -10,6 +10,7 @@ import {
   readHostConfig,
 } from "../host_config.ts";
 import type { RuntimeAdapter } from "../runtime.ts";
+import { listSources, readCode } from "./_sources.ts";
 
 type Options = Partial<ParseHostConfigOptions>;
 
@@ -258,6 +259,12 @@ for (const [title, call, message] of misuses) {
     });
   });
 }
+
+test("A host dialect is one entry of a table: no other file knows one by its name", () => {
+  const knowing = listSources().filter((file) => /^host_config|^internal\/host_config\//.test(file))
+    .filter((file) => /["'](?:claude_code|claude_desktop|vscode|cursor)["']/.test(readCode(file)));
+  assert.deepEqual(knowing, ["internal/host_config/dialects.ts"]);
+});
 
 const references: readonly [dialect: HostConfigDialect, text: string, result: string | RegExp][] = [
   ["claude_code", "${env:X}", /the prefix "env:" is not known to the dialect "claude_code"/],

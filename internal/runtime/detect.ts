@@ -32,10 +32,22 @@ export function detectRuntime(): Promise<RuntimeAdapter> {
 async function loadAdapter(): Promise<RuntimeAdapter> {
   switch (runtimeName()) {
     case "deno":
-      return new (await import("./deno/adapter.ts")).DenoRuntime();
+      return new (inOrder(await import("./deno/adapter.ts"))).DenoRuntime();
     case "bun":
-      return new (await import("./bun/adapter.ts")).BunRuntime();
+      return new (inOrder(await import("./bun/adapter.ts"))).BunRuntime();
     case "node":
-      return new (await import("./node/adapter.ts")).NodeRuntime();
+      return new (inOrder(await import("./node/adapter.ts"))).NodeRuntime();
   }
+}
+
+/**
+ * A bundler that makes one file of everything, as Rollup can, puts what is loaded later behind the program, and it is not
+ * there yet while the program's own `await serve()` waits. In the npm package nothing is loaded later.
+ */
+function inOrder<T>(module: T | undefined): T {
+  if (module !== undefined) return module;
+  throw new TypeError(
+    "Cannot load the adapter of this runtime: a bundler has put it behind the program's own top-level await; " +
+      "have it make chunks, or call serve() without await",
+  );
 }

@@ -1,8 +1,8 @@
 // Servers that are made one file: what bundlers make of the npm package runs on each runtime (XF6). With TEST_FULL=1 every
 // bundle runs on every runtime it is for, without it on one, and Rollup's, which is the hardest, on all.
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { after, test } from "node:test";
@@ -93,6 +93,30 @@ for (const [bundler, { runtimes }] of BUNDLERS) {
     });
   }
 }
+
+// From JSR come the sources themselves, which load what they need when they need it.
+test("rollup makes one file of the sources that runs without await, and with it says what to do (XF6)", {
+  timeout: 300_000,
+}, async (t) => {
+  const folder = join(FOLDER, "of_sources");
+  mkdirSync(join(folder, "node_modules/@mcp"), { recursive: true });
+  symlinkSync(join(ROOT, "build"), join(folder, "node_modules/@mcp/stdio"), "junction");
+  const bundle = (name: string, code: string) => {
+    writeFileSync(join(folder, `${name}.mjs`), code);
+    return bundleInto("rollup", join(folder, `${name}.mjs`), join(folder, name));
+  };
+  const runs = await bundle("runs", README_SERVER.replace("await serve", "serve"));
+  for (const [runtime, command] of Object.entries(COMMANDS)) {
+    await t.test(`on ${runtime}`, SLOW, () => callTools([...command, runs]));
+  }
+  const waits = await bundle("waits", README_SERVER);
+  const { stderr, status } = spawnSync(process.execPath, [waits], { encoding: "utf8", input: "" });
+  assert.match(
+    stderr,
+    /a bundler has put it behind the program's own top-level await; have it make chunks, or call serve\(\) without await/,
+  );
+  assert.notEqual(status, 0);
+});
 
 /** Calls a tool in both eras, also with arguments that only the validator can tell about. */
 async function callTools([command, ...args]: readonly string[]): Promise<void> {
