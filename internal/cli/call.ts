@@ -8,7 +8,7 @@ import { EXIT, type ExitCode, type Invocation, UsageError } from "./command.ts";
 import { formatBlock, rawContent } from "./content.ts";
 import { elicitationHandler } from "./elicitation.ts";
 import type { CliIo } from "./io.ts";
-import { collectPages } from "./pages.ts";
+import { collectTools } from "./pages.ts";
 import { requestWithProgress } from "./request.ts";
 import { readObjectSpec } from "./schema_values.ts";
 import { withClient } from "./session.ts";
@@ -21,7 +21,7 @@ export async function runCall(invocation: Invocation, io: CliIo): Promise<ExitCo
   const given = await readJsonArguments(invocation.options.value("args"), io);
   const inputHandlers = { "elicitation/create": elicitationHandler(io) };
   return await withClient(invocation, io, async (client) => {
-    const tool = await findTool(client, name);
+    const tool = await findTool(client, name, io);
     const what = `call ${JSON.stringify(showLine(name, 100))}`;
     const args = await gatherArguments({ what, spec: readObjectSpec(tool.inputSchema), words, given }, io);
     const result = await requestWithProgress(client, "tools/call", { name, arguments: args }, {
@@ -32,8 +32,8 @@ export async function runCall(invocation: Invocation, io: CliIo): Promise<ExitCo
   }, { inputHandlers });
 }
 
-async function findTool(client: Client, name: string): Promise<Tool> {
-  const tools = await collectPages(client, "tools/list", "tools");
+async function findTool(client: Client, name: string, { interrupted }: CliIo): Promise<Tool> {
+  const tools = await collectTools(client, interrupted);
   const tool = tools.find((candidate) => candidate.name === name);
   if (tool !== undefined) return tool;
   const names = tools.map((candidate) => String(candidate.name));

@@ -6,7 +6,7 @@ import { ErrorCode, isJSONObject } from "../../messages.ts";
 import type { Prompt, Resource, ResourceTemplate, Tool } from "../../methods.ts";
 import { EXIT, type ExitCode, type Invocation, UsageError } from "./command.ts";
 import type { CliIo } from "./io.ts";
-import { collectPages } from "./pages.ts";
+import { collectPrompts, collectResources, collectTemplates, collectTools } from "./pages.ts";
 import type { Screen } from "./screen.ts";
 import { withClient } from "./session.ts";
 import { cutToWidth, showLine } from "./shown_text.ts";
@@ -30,7 +30,7 @@ export async function runList(invocation: Invocation, io: CliIo): Promise<ExitCo
     throw new UsageError(`Cannot list ${JSON.stringify(word)}: it is one of ${KINDS.join(", ")}`);
   }
   return await withClient(invocation, io, async (client) => {
-    const lists = await readLists(client, kind);
+    const lists = await readLists(client, kind, io.interrupted);
     if (invocation.isJson) io.screen.json({ server: client.serverInfo ?? null, ...lists });
     else showLists(client, lists, io.screen);
     return EXIT.ok;
@@ -38,24 +38,28 @@ export async function runList(invocation: Invocation, io: CliIo): Promise<ExitCo
 }
 
 /** Asks for one kind, whether the server says that it has it or not; without one, for all that it says it has. */
-async function readLists(client: Client, kind: Kind | undefined): Promise<Lists> {
+async function readLists(client: Client, kind: Kind | undefined, signal: AbortSignal): Promise<Lists> {
   const { tools, resources, prompts } = client.capabilities;
   const wants = (one: Kind, capability: unknown): boolean =>
     kind === undefined ? capability !== undefined : kind === one;
   const lists: Lists = {};
-  if (wants("tools", tools)) lists.tools = await collectPages(client, "tools/list", "tools");
+  if (wants("tools", tools)) lists.tools = await collectTools(client, signal);
   if (wants("resources", resources)) {
-    lists.resources = await collectPages(client, "resources/list", "resources");
+    lists.resources = await collectResources(client, signal);
   }
-  if (wants("templates", resources)) lists.resourceTemplates = await readTemplates(client, kind);
-  if (wants("prompts", prompts)) lists.prompts = await collectPages(client, "prompts/list", "prompts");
+  if (wants("templates", resources)) lists.resourceTemplates = await readTemplates(client, kind, signal);
+  if (wants("prompts", prompts)) lists.prompts = await collectPrompts(client, signal);
   return lists;
 }
 
 /** Many servers have resources, say nothing of templates, and know no such method. */
-async function readTemplates(client: Client, kind: Kind | undefined): Promise<ResourceTemplate[]> {
+async function readTemplates(
+  client: Client,
+  kind: Kind | undefined,
+  signal: AbortSignal,
+): Promise<ResourceTemplate[]> {
   try {
-    return await collectPages(client, "resources/templates/list", "resourceTemplates");
+    return await collectTemplates(client, signal);
   } catch (error) {
     if (kind === undefined && error instanceof ProtocolError && error.code === ErrorCode.methodNotFound) {
       return [];

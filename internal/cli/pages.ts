@@ -1,47 +1,36 @@
-/** All pages of a list. */
+/** All items of a list, through all of its pages; the signal gives it up. */
 
 import type { Client } from "../../client.ts";
 import { InvalidResponseError } from "../../errors.ts";
-import { isJSONObject, type Result } from "../../messages.ts";
-import type { CoreMethods } from "../../methods.ts";
+import { isJSONObject } from "../../messages.ts";
+import type { Prompt, Resource, ResourceTemplate, Tool } from "../../methods.ts";
 
-/** The lists that there are, and under which key their items stand. */
-interface ListKeys {
-  "tools/list": "tools";
-  "resources/list": "resources";
-  "resources/templates/list": "resourceTemplates";
-  "prompts/list": "prompts";
+/** The tools of a server. */
+export function collectTools(client: Client, signal: AbortSignal): Promise<Tool[]> {
+  return collect("tools/list", client.tools({ signal }));
 }
 
-/** What a list has. */
-type Items<Method extends keyof ListKeys> = CoreMethods[Method]["result"] extends
-  { [Key in ListKeys[Method]]: Array<infer Item> } ? Item[] : never;
+/** Its resources. */
+export function collectResources(client: Client, signal: AbortSignal): Promise<Resource[]> {
+  return collect("resources/list", client.resources({ signal }));
+}
 
-/**
- * Asks for page after page.
- *
- * @throws {InvalidResponseError} If a page is none, or the pages never end.
- */
-export async function collectPages<Method extends keyof ListKeys>(
-  client: Client,
-  method: Method,
-  key: ListKeys[Method],
-): Promise<Items<Method>> {
-  const items: unknown[] = [];
-  const seen = new Set<string>();
-  let cursor: string | undefined;
-  do {
-    const page: Result = await client.request(method as string, cursor === undefined ? {} : { cursor });
-    const { [key as string]: part, nextCursor } = page;
-    if (!Array.isArray(part) || !part.every(isJSONObject)) {
-      throw new InvalidResponseError(method, `its "${key}" are no list of objects`);
-    }
-    items.push(...part);
-    cursor = typeof nextCursor === "string" ? nextCursor : undefined;
-    if (cursor !== undefined && seen.has(cursor)) {
-      throw new InvalidResponseError(method, "its pages go in a circle: a cursor has come twice");
-    }
-    if (cursor !== undefined) seen.add(cursor);
-  } while (cursor !== undefined);
-  return items as Items<Method>;
+/** Its templates of resources. */
+export function collectTemplates(client: Client, signal: AbortSignal): Promise<ResourceTemplate[]> {
+  return collect("resources/templates/list", client.resourceTemplates({ signal }));
+}
+
+/** Its prompts. */
+export function collectPrompts(client: Client, signal: AbortSignal): Promise<Prompt[]> {
+  return collect("prompts/list", client.prompts({ signal }));
+}
+
+/** What is no object has nothing that could be shown. */
+async function collect<Item>(method: string, items: AsyncIterable<Item>): Promise<Item[]> {
+  const collected: Item[] = [];
+  for await (const item of items) {
+    if (!isJSONObject(item)) throw new InvalidResponseError(method, "one of its items is no object");
+    collected.push(item);
+  }
+  return collected;
 }

@@ -7,7 +7,7 @@ import { EXIT, type ExitCode, type Invocation, UsageError } from "./command.ts";
 import { formatBlock } from "./content.ts";
 import { elicitationHandler } from "./elicitation.ts";
 import type { CliIo } from "./io.ts";
-import { collectPages } from "./pages.ts";
+import { collectPrompts } from "./pages.ts";
 import { requestWithProgress } from "./request.ts";
 import { withClient } from "./session.ts";
 import { showLine } from "./shown_text.ts";
@@ -19,7 +19,7 @@ export async function runPrompt(invocation: Invocation, io: CliIo): Promise<Exit
   const { screen } = io;
   const inputHandlers = { "elicitation/create": elicitationHandler(io) };
   return await withClient(invocation, io, async (client) => {
-    const prompts = await collectPages(client, "prompts/list", "prompts");
+    const prompts = await collectPrompts(client, io.interrupted);
     const prompt = prompts.find((candidate) => candidate.name === name);
     const what = `get the prompt ${JSON.stringify(showLine(name, 100))}`;
     if (prompt === undefined) {
