@@ -90,6 +90,18 @@ const hints: readonly [command: string, args: readonly string[], hint: string | 
   ["/usr/local/bin/server", [], undefined],
   ["node weather.js", [], 'arguments belong into args: command "node", args ["weather.js"]'],
   ["npx -y pkg", ["--fast"], 'arguments belong into args: command "npx", args ["-y","pkg","--fast"]'],
+  [
+    "/usr/bin/node weather.js",
+    [],
+    'arguments belong into args: command "/usr/bin/node", args ["weather.js"]',
+  ],
+  ["./server -v", [], 'arguments belong into args: command "./server", args ["-v"]'],
+  ["C:\\My Programs\\server", [], undefined],
+  [
+    "C:\\My Programs\\server.js",
+    [],
+    'a script is started by its interpreter: command "node", args ["C:\\\\My Programs\\\\server.js"]',
+  ],
   ["~/bin/x", [], "no shell is involved, which would expand ~: give the whole path"],
   ["$HOME/bin/x", [], "no shell is involved, which would expand variables"],
   ["${HOME}/bin/x", [], "no shell is involved, which would expand variables"],

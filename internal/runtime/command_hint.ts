@@ -19,7 +19,7 @@ export function commandHint(command: string, args: readonly string[]): string | 
   if (/\$\w|\$\{|%\w+%/.test(command)) return "no shell is involved, which would expand variables";
   if (/^(["']).*\1$/s.test(command)) return "the quotes are part of the command: leave them out";
   const [program = "", ...words] = command.trim().split(/\s+/);
-  if (words.length > 0) {
+  if (words.length > 0 && (!/[\\/]/.test(command) || isFollowedByArguments(program, words))) {
     return `arguments belong into args: command ${JSON.stringify(program)}, args ${
       JSON.stringify([...words, ...args])
     }`;
@@ -28,4 +28,10 @@ export function commandHint(command: string, args: readonly string[]): string | 
   if (interpreter === undefined) return undefined;
   const shown = JSON.stringify([command, ...args]);
   return `a script is started by its interpreter: command ${JSON.stringify(interpreter)}, args ${shown}`;
+}
+
+/** A path may have spaces: then only the look of its words tells where it ends. */
+function isFollowedByArguments(program: string, words: readonly string[]): boolean {
+  return words.some((word) => word.startsWith("-")) ||
+    /[\\/](?:node|deno|bun|npx|uvx|python[\d.]*)(?:\.\w+)?$/.test(program);
 }

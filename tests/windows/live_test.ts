@@ -192,7 +192,10 @@ test("A file that is no program is told with what would start it (P10)", LIVE, a
   const path = join(folderOf(t), "server.js");
   writeFileSync(path, "console.log(1)\n");
   const { error } = await outcomeOf(started(t, { command: path }));
-  assert.match(String(error?.message), /no program that Windows can start \(start it by its interpreter/);
+  assert.match(
+    String(error?.message),
+    /no program that Windows can start \(a script is started by its interpreter: command "node"/,
+  );
 });
 
 for (const how of ["by_exit", "by_error", "by_rejection", "returns"]) {

@@ -130,13 +130,20 @@ function copyProject(project: string): void {
   );
 }
 
-/** Under Wine Bun takes a package.json for a folder, and says so on stderr each time: so it finds the module by other means. */
+/**
+ * Under Wine Bun takes a package.json or a tsconfig.json for a folder, and says so on stderr each time. Without them nothing
+ * has the module's name, so the examples, which use that, are given paths.
+ */
 function hidePackage(project: string): void {
   const { name, exports } = JSON.parse(readFileSync(join(project, "package.json"), "utf8"));
-  const paths = Object.entries(exports).map(([key, path]) => [name + key.slice(1), [path]]);
-  writeFileSync(
-    join(project, "tsconfig.json"),
-    JSON.stringify({ compilerOptions: { paths: Object.fromEntries(paths) } }),
-  );
+  const folder = join(project, "examples");
+  for (const file of readdirSync(folder).filter((file) => file.endsWith(".ts"))) {
+    const text = readFileSync(join(folder, file), "utf8");
+    const paths = Object.entries(exports).map(([key, path]) =>
+      [`"${name}${key.slice(1)}"`, `".${path}"`] as const
+    );
+    writeFileSync(join(folder, file), paths.reduce((text, [own, path]) => text.replaceAll(own, path), text));
+  }
   rmSync(join(project, "package.json"));
+  rmSync(join(project, "tsconfig.json"));
 }
