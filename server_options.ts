@@ -6,6 +6,7 @@ import { checkKnownOptions } from "./internal/known_options.ts";
 import { checkDuration } from "./internal/options.ts";
 import type { ServeProcessSettings } from "./internal/process/serve_process.ts";
 import { FrameTrace } from "./internal/framing/frame_trace.ts";
+import { Ending } from "./internal/framing/message_encoder.ts";
 import { toSafeLogger } from "./internal/safe_logger.ts";
 import type { ServerEnd } from "./internal/server/server_end.ts";
 import {
@@ -315,10 +316,12 @@ export function resolveSettings(
     throw new TypeError(`Cannot make a server: "info" must have a "name" and a "version"`);
   }
   const basics = resolveBasics(options);
+  const resultMeta = { [MetaKey.serverInfo]: info };
   return {
     ...basics,
     info,
-    resultMeta: { [MetaKey.serverInfo]: info },
+    resultMeta,
+    resultEnding: Ending.of({ resultType: "complete", _meta: resultMeta }),
     instructions,
     capabilities,
     handlers,

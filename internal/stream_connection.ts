@@ -1,4 +1,5 @@
-import type { Connection, ConnectionEnd, Inbound, Outgoing } from "../connection.ts";
+import type { ConnectionEnd, Inbound, Outgoing } from "../connection.ts";
+import type { EndingConnection } from "./framing/ending_connection.ts";
 import { type CloseReason, ConnectionClosedError } from "../errors.ts";
 import type { JSONRPCMessage } from "../messages.ts";
 import type { ByteStreams } from "../runtime.ts";
@@ -6,7 +7,7 @@ import { createDeferred } from "./deferred.ts";
 import type { FrameTrace } from "./framing/frame_trace.ts";
 import { WriteBuffer } from "./framing/write_buffer.ts";
 import { MessageDecoder } from "./framing/message_decoder.ts";
-import { encodeMessage } from "./framing/message_encoder.ts";
+import { encodeMessage, type Ending } from "./framing/message_encoder.ts";
 import { type ByteInput, type ByteOutput, openChannel } from "./runtime/byte_channel.ts";
 
 /** What a {@linkcode StreamConnection} is bound by; all of it is required. */
@@ -30,7 +31,7 @@ const MAX_BATCH_BYTES = 1_048_576;
  * A readable and a writable made into a connection. Input is read when asked for; output is written in batches. What
  * happens to one direction does not touch the other: the owner decides.
  */
-export class StreamConnection implements Connection {
+export class StreamConnection implements EndingConnection {
   readonly #input: ByteInput;
   readonly #output: ByteOutput;
   readonly #decoder: MessageDecoder;
@@ -110,10 +111,15 @@ export class StreamConnection implements Connection {
   }
 
   send(message: JSONRPCMessage | readonly JSONRPCMessage[]): Outgoing {
+    return this.sendEndingIn(message, undefined);
+  }
+
+  /** Sends a message with members at its end that are text already; see {@linkcode Ending}. */
+  sendEndingIn(message: JSONRPCMessage | readonly JSONRPCMessage[], ending: Ending | undefined): Outgoing {
     if (this.#end !== undefined || this.#endingOutput !== undefined) {
       throw closedError(this.#end?.kind ?? "local", "the connection is closed", false);
     }
-    const frame = encodeMessage(message, this.#maxLineBytes);
+    const frame = encodeMessage(message, this.#maxLineBytes, ending);
     const trace = this.#trace;
     if (trace === undefined) return this.#buffer.enqueue(frame);
     return this.#buffer.enqueue(frame, trace.queued(message, lengthOf(frame)));

@@ -2,7 +2,7 @@
 
 import { Client, type ClientOptions, type Listening, spawn } from "../client.ts";
 import type { Logger } from "../logger.ts";
-import type { JSONObject, Params } from "../messages.ts";
+import type { Params } from "../messages.ts";
 import type { Server } from "../server.ts";
 import { createFakeRuntime, createStreamPair, type FakeProcess } from "../testing.ts";
 import { drain, ModelClock } from "./_model_clock.ts";

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { Inbound } from "../connection.ts";
 import { FrameError } from "../errors.ts";
 import { MessageDecoder } from "../internal/framing/message_decoder.ts";
-import { encodeMessage, RawId } from "../internal/framing/message_encoder.ts";
+import { encodeMessage, Ending, RawId } from "../internal/framing/message_encoder.ts";
 import type { JSONRPCMessage } from "../messages.ts";
 import { assertGrowth, bytesOf, cpuTime, textOf } from "./helpers.ts";
 
@@ -363,4 +363,65 @@ test("encodeMessage() keeps a RawId when a value of the message encodes another 
     textOfFrame(encodeMessage(answer, 1_000)),
     '{"jsonrpc":"2.0","id":9007199254740993,"result":{"logs":40}}',
   );
+});
+
+test("encodeMessage() ends params and results with an Ending as if its members stood in them (F2, F10)", () => {
+  const members = { resultType: "complete", _meta: { "a/b": { name: 'é"\n', cut: "\ud83d" } } };
+  const ending = Ending.of(members)!;
+  const contents = [
+    {},
+    { a: {} },
+    { a: [] },
+    { a: "}}" },
+    { a: "{" },
+    { a: "\ud800" },
+    { a: undefined },
+    { a: { b: { c: {} } }, d: 1 },
+  ];
+  const written = { ...members, _meta: { "a/b": { name: 'é"\n', cut: "\ufffd" } } };
+  for (const content of contents) {
+    for (
+      const whole of [{ jsonrpc: "2.0", id: 1, result: content }, {
+        jsonrpc: "2.0",
+        id: "x",
+        method: "a",
+        params: content,
+      }]
+    ) {
+      const name = "result" in whole ? "result" : "params";
+      const plain = textOfFrame(
+        encodeMessage(message({ ...whole, [name]: { ...content, ...written } }), 1_000),
+      );
+      assert.equal(textOfFrame(encodeMessage(message(whole), 1_000, ending)), plain);
+      const { length } = bytesOf(plain);
+      assert.equal(textOfFrame(encodeMessage(message(whole), length, ending)), plain);
+      assert.throws(() => encodeMessage(message(whole), length - 1, ending), { code: "frame_too_long" });
+    }
+  }
+  const answer = { jsonrpc: "2.0", id: new RawId("9007199254740993"), result: {} };
+  assert.match(textOfFrame(encodeMessage(message(answer), 1_000, ending)), /"id":9007199254740993,.*"_meta"/);
+});
+
+test("encodeMessage() refuses with an Ending what it refuses without one (F10)", () => {
+  const ending = Ending.of({ _meta: {} })!;
+  for (
+    const params of [
+      { big: 5n },
+      { toJSON: () => "text" },
+      { toJSON: () => [1] },
+      { toJSON: () => 5 },
+      { toJSON: () => undefined },
+      [1],
+      "text",
+    ]
+  ) {
+    assert.throws(() => encodeMessage(message({ ...PING, params }), 1_000, ending), FrameError);
+  }
+  const own = { ...PING, params: { toJSON: () => ({ a: 1 }) } };
+  assert.deepEqual(JSON.parse(textOfFrame(encodeMessage(message(own), 1_000, ending))), {
+    ...PING,
+    params: { a: 1, _meta: {} },
+  });
+  assert.equal(Ending.of({ big: 5n }), undefined);
+  assert.equal(Ending.of({ toJSON: () => undefined }), undefined);
 });

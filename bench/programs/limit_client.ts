@@ -1,18 +1,17 @@
 // The limit: a bare client by the fastest means of each runtime; see limit_server.ts.
 import { type BenchClient, REQUEST_META } from "./frames.ts";
 
-interface Response {
-  id: number;
-  result: { content: Array<{ text: string }> };
-}
+type Answer = { content: Array<{ text: string }> };
+
+const ENDING = `,"_meta":${JSON.stringify(REQUEST_META)}}}\n`;
 
 const decoder = new TextDecoder();
 
 /** Starts a server and talks to it. */
 export async function connect(command: string, args: string[]): Promise<BenchClient> {
-  const pending = new Map<number, (response: Response) => void>();
+  const pending = new Map<number, (result: Answer) => void>();
   let rest: Uint8Array[] = [];
-  let out: string[] = [];
+  let out = "";
   let lastId = 0;
   const receive = (chunk: Uint8Array) => {
     const last = chunk.lastIndexOf(10);
@@ -21,32 +20,36 @@ export async function connect(command: string, args: string[]): Promise<BenchCli
       return;
     }
     rest.push(chunk.subarray(0, last));
-    const text = decoder.decode(rest.length === 1 ? rest[0] : join(rest));
+    const lines = decoder.decode(rest.length === 1 ? rest[0] : join(rest)).split("\n");
     rest = last + 1 === chunk.length ? [] : [chunk.slice(last + 1)];
-    for (const line of text.split("\n")) {
-      const response = JSON.parse(line) as Response;
-      pending.get(response.id)!(response);
-      pending.delete(response.id);
+    for (const line of lines) {
+      const { id, result } = JSON.parse(line) as { id: number; result: Answer };
+      pending.get(id)!(result);
+      pending.delete(id);
     }
   };
   const { write, close } = await start(command, args, receive);
-  const request = (method: string, params: object): Promise<Response> =>
-    new Promise((resolve) => {
-      const id = ++lastId;
-      pending.set(id, resolve);
-      out.push(JSON.stringify({ jsonrpc: "2.0", id, method, params: { ...params, _meta: REQUEST_META } }));
-      if (out.length === 1) {
-        queueMicrotask(() => {
-          out.push("");
-          write(out.join("\n"));
-          out = [];
-        });
-      }
-    });
-  await request("server/discover", {});
+  const flush = () => {
+    write(out);
+    out = "";
+  };
+  const send = (method: string, params: object, done: (result: Answer) => void): void => {
+    const id = ++lastId;
+    pending.set(id, done);
+    if (out === "") queueMicrotask(flush);
+    out += JSON.stringify({ jsonrpc: "2.0", id, method, params }).slice(0, -2) + ENDING;
+  };
+  // With a member, which the ending can follow.
+  await new Promise((resolve) => send("server/discover", { a: 0 }, resolve));
   return {
-    echo: async (args) =>
-      (await request("tools/call", { name: "echo", arguments: args })).result.content[0]!.text.length,
+    echo: (args) =>
+      new Promise((resolve) =>
+        send(
+          "tools/call",
+          { name: "echo", arguments: args },
+          (result) => resolve(result.content[0]!.text.length),
+        )
+      ),
     close,
   };
 }

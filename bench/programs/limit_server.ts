@@ -1,5 +1,6 @@
-// The limit: a bare echo server that scans for LF, parses, stringifies and writes once a turn, by the fastest means of
-// each runtime, with no regard for anything that can go wrong.
+// The limit: a bare echo server by the fastest means of each runtime, with no regard for anything that can go wrong. A chunk is
+// decoded at once; each line is parsed and answered by one `JSON.stringify` of what is its own, with an end that is made once; and
+// all of a chunk's answers leave in one write, which is what costs most. (A write at 8 KiB, too, costs a tenth more.)
 import { RESULT_META } from "./frames.ts";
 
 interface Request {
@@ -8,11 +9,14 @@ interface Request {
   params: { arguments: { text?: string; size?: number } };
 }
 
+const ENDING = `,"resultType":"complete","_meta":${JSON.stringify(RESULT_META)}}}\n`;
+const DISCOVERED = { supportedVersions: ["2026-07-28"], capabilities: { tools: {} } };
+
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();
 let rest: Uint8Array[] = [];
 
-/** Takes a chunk and gives the bytes to write for it, if any. */
+/** Takes a chunk and gives the text to write for it, if any. */
 function turn(chunk: Uint8Array): string {
   const last = chunk.lastIndexOf(10);
   if (last === -1) {
@@ -20,30 +24,19 @@ function turn(chunk: Uint8Array): string {
     return "";
   }
   rest.push(chunk.subarray(0, last));
-  const text = decoder.decode(rest.length === 1 ? rest[0] : join(rest));
+  const lines = decoder.decode(rest.length === 1 ? rest[0] : join(rest)).split("\n");
   rest = last + 1 === chunk.length ? [] : [chunk.slice(last + 1)];
   let out = "";
-  for (const line of text.split("\n")) {
+  for (const line of lines) {
     const { id, method, params } = JSON.parse(line) as Request;
-    out += JSON.stringify({
-      jsonrpc: "2.0",
-      id,
-      result: method === "tools/call" ? echo(params.arguments) : DISCOVERED,
-    }) + "\n";
+    const result = method === "tools/call" ? echo(params.arguments) : DISCOVERED;
+    out += JSON.stringify({ jsonrpc: "2.0", id, result }).slice(0, -2) + ENDING;
   }
   return out;
 }
 
-const DISCOVERED = {
-  resultType: "complete",
-  supportedVersions: ["2026-07-28"],
-  capabilities: { tools: {} },
-  _meta: RESULT_META,
-};
-
 function echo({ text = "", size }: { text?: string; size?: number }): unknown {
-  const content = [{ type: "text", text: size === undefined ? text : "x".repeat(size) }];
-  return { content, resultType: "complete", _meta: RESULT_META };
+  return { content: [{ type: "text", text: size === undefined ? text : "x".repeat(size) }] };
 }
 
 function join(parts: Uint8Array[]): Uint8Array {

@@ -13,6 +13,12 @@ export function modernMeta(settings: ClientSettings, protocolVersion: string): P
   };
 }
 
+/** Whether the `_meta` of a call to a modern server is the one that all share. */
+export function needsNoMore({ params, settings, hasToken }: Call): boolean {
+  return params._meta === undefined && !hasToken && settings.logLevel === undefined &&
+    settings.isGreeting !== true;
+}
+
 /**
  * The params of a call as they go out, with what belongs into their `_meta`: `shared` is the same object for all requests
  * that need nothing of their own. Undefined when there is nothing to say.

@@ -2,13 +2,15 @@ import type { Outgoing } from "../../connection.ts";
 import { type ConnectionClosedError, FrameError, StdioError } from "../../errors.ts";
 import type { JSONRPCMessage, JSONRPCRequest, Params, RequestId, Result } from "../../messages.ts";
 import { createDeferred, type Deferred } from "../deferred.ts";
+import { takesEndings } from "../framing/ending_connection.ts";
+import { Ending } from "../framing/message_encoder.ts";
 import { Call } from "./call.ts";
 import type { CallTable } from "./call_table.ts";
 import { sendOut, unwritable } from "./door.ts";
 import type { Loss } from "./exit_words.ts";
 import type { Link } from "./link.ts";
 import type { Peer } from "./negotiate.ts";
-import { modernMeta, paramsOnWire } from "./request_meta.ts";
+import { modernMeta, needsNoMore, paramsOnWire } from "./request_meta.ts";
 import type { ClientSettings } from "./settings.ts";
 
 /** What the sender needs of the client. */
@@ -28,6 +30,8 @@ export class Sender {
   #peer: Peer | undefined;
   /** The `_meta` of every request to a modern server. */
   #meta: Params = {};
+  /** The same as text, if the connection takes that. */
+  #ending: Ending | undefined;
   #link: Link | undefined;
   /** Whether calls can go out at once. */
   isReady = false;
@@ -58,6 +62,7 @@ export class Sender {
   meet(peer: Peer): void {
     this.#peer = peer;
     this.#meta = peer.era === "legacy" ? {} : modernMeta(this.#settings, peer.protocolVersion);
+    this.#ending = peer.era === "legacy" ? undefined : Ending.of({ _meta: this.#meta });
   }
 
   /** Makes a request (rules C1, C4). */
@@ -116,16 +121,25 @@ export class Sender {
   }
 
   #postUnder(id: RequestId, call: Call): Outgoing | StdioError {
+    const { connection } = this.#link!;
+    const { method } = call;
     let message: JSONRPCRequest;
+    let ending: Ending | undefined;
     try {
-      const params = paramsOnWire(call, id, this.#peer?.era, this.#meta);
-      message = params === undefined
-        ? { jsonrpc: "2.0", id, method: call.method }
-        : { jsonrpc: "2.0", id, method: call.method, params };
+      if (this.#ending !== undefined && needsNoMore(call) && takesEndings(connection)) {
+        ending = this.#ending;
+        message = { jsonrpc: "2.0", id, method, params: call.params };
+      } else message = this.#wholeMessage(id, call);
     } catch (error) {
       return unwritable(error);
     }
-    return sendOut(this.#link!.connection, message);
+    return sendOut(connection, message, ending);
+  }
+
+  #wholeMessage(id: RequestId, call: Call): JSONRPCRequest {
+    const { method } = call;
+    const params = paramsOnWire(call, id, this.#peer?.era, this.#meta);
+    return params === undefined ? { jsonrpc: "2.0", id, method } : { jsonrpc: "2.0", id, method, params };
   }
 
   #sendAside(message: JSONRPCMessage): Outgoing | StdioError | undefined {

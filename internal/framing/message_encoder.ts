@@ -4,6 +4,8 @@ import { textOfThrown } from "../thrown.ts";
 import { elementsOf, spanAt } from "./json_source.ts";
 import { isUsableId, whatIsWrong } from "./message_rules.ts";
 
+const OPEN_BRACE = 0x7b;
+
 const encoder = new TextEncoder();
 
 const RAW_ID_MARK = `\u0000id:${Math.random().toString(36).slice(2)}:`;
@@ -25,16 +27,43 @@ export class RawId {
 }
 
 /**
+ * Members that stand at the end of the params or the result of many messages, as text that is made once: that costs less than
+ * to put them into each, and leaves the object that is written as its user made it.
+ */
+export class Ending {
+  /** What follows another member, up to the end of the message. */
+  readonly next: string;
+  /** What stands in an object that is else empty. */
+  readonly only: string;
+
+  private constructor(members: string) {
+    this.only = `${members}}`;
+    this.next = `,${this.only}`;
+  }
+
+  /** Makes one of an object that is not empty. Gives undefined if it cannot be written. */
+  static of(members: object): Ending | undefined {
+    try {
+      return new Ending(replaceLoneSurrogates(JSON.stringify(members)).slice(1));
+    } catch {
+      return undefined; // Whoever writes the members themselves hears why.
+    }
+  }
+}
+
+/**
  * One message, or one legacy batch, as compact JSON: text without a line feed, or bytes with it when it is so large that
- * its length in bytes had to be measured.
+ * its length in bytes had to be measured. With an ending, the params or the result of the message are its last member.
  *
  * @throws {FrameError} If it is too long, no JSON value, or no message.
  */
 export function encodeMessage(
   message: JSONRPCMessage | readonly JSONRPCMessage[],
   maxLineBytes: number,
+  ending?: Ending,
 ): string | Uint8Array {
-  const text = stringify(message);
+  const whole = stringify(message);
+  const text = ending === undefined ? whole : end(whole, ending);
   // A UTF-16 code unit takes at most three bytes.
   if (text.length * 3 <= maxLineBytes) return text;
   const bytes = text.length <= maxLineBytes ? encoder.encode(`${text}\n`) : undefined;
@@ -45,6 +74,16 @@ export function encodeMessage(
     });
   }
   return bytes;
+}
+
+function end(text: string, { next, only }: Ending): string {
+  // A value with a toJSON() of its own may have come to nothing.
+  if (!text.endsWith("}}")) {
+    const state = "its params, or its result, have no value";
+    throw new FrameError("invalid_message", `Cannot write the message: ${state}`);
+  }
+  const before = text.length - 2; // Two brackets are behind the last member.
+  return text.slice(0, before) + (text.charCodeAt(before - 1) === OPEN_BRACE ? only : next);
 }
 
 /** Whatever the message is, and whatever it does when it is looked at: nothing but a `FrameError` is thrown. */
@@ -86,7 +125,7 @@ function whatIsWrongWithBatch(messages: readonly JSONRPCMessage[]): string | und
 /** What is written must be a message, too, where a `toJSON` has made something else of the value. */
 function whatCannotBeSent(message: JSONRPCMessage, text?: string): string | undefined {
   const wrong = whatIsWrong(message, isSendableId);
-  if (wrong !== undefined || !(hasToJSON(message) || hasToJSON(contentOf(message)))) return wrong;
+  if (wrong !== undefined || !(hasToJSON(message) || hasToJSON(contentOf(message), text))) return wrong;
   return whatIsWrong(JSON.parse(text ?? JSON.stringify(message)));
 }
 
@@ -99,8 +138,10 @@ function isSendableId(id: unknown): boolean {
   return isUsableId(id) || id instanceof RawId;
 }
 
-function hasToJSON(value: unknown): boolean {
-  return value !== undefined && typeof (value as { toJSON?: unknown } | null)?.toJSON === "function";
+/** Of what is last in the text, and an object there, nothing need be asked. */
+function hasToJSON(value: unknown, text = ""): boolean {
+  return value !== undefined && !text.endsWith("}}") &&
+    typeof (value as { toJSON?: unknown } | null)?.toJSON === "function";
 }
 
 function restoreRawIds(text: string): string {

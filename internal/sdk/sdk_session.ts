@@ -235,6 +235,7 @@ function subscriptionSettings(
     get resultMeta() {
       return { [MetaKey.serverInfo]: modern()!._serverInfo };
     },
+    resultEnding: undefined,
     instructions: undefined,
     capabilities: () => modern()!.getCapabilities(),
     handlers: new Map(),

@@ -2,6 +2,7 @@ import type { Outgoing } from "../../connection.ts";
 import { type CancelledError, describeId, ProtocolError } from "../../errors.ts";
 import { type Era, isJSONObject, type JSONRPCMessage, type RequestId, type Result } from "../../messages.ts";
 import { createDeferred, type Deferred } from "../deferred.ts";
+import type { Ending } from "../framing/message_encoder.ts";
 import { isThenable } from "../thenable.ts";
 import { isA } from "../thrown.ts";
 import {
@@ -17,7 +18,7 @@ import type { JobQueue } from "./job_queue.ts";
 import type { LegacyPeer } from "./legacy_peer.ts";
 import type { MethodTable } from "./method_table.ts";
 import type { Outbox } from "./outbox.ts";
-import { completeResult, legacyResult } from "./results.ts";
+import { completeResult, isEndedAlike, legacyResult } from "./results.ts";
 import type { ServerSettings } from "./settings.ts";
 import { errorResponse, isShutdown, serverBusy, toAnsweredError } from "./error_answers.ts";
 
@@ -199,15 +200,20 @@ export class Dispatcher implements RequestPort {
     if (!request.open) return;
     const { method, era, writtenId } = request;
     let whole: Result;
+    let ending: Ending | undefined;
     try {
       if (!isJSONObject(result)) throw new TypeError("the handler's result is not an object");
       if (isInputRequired(result)) readInputRequests(request, result);
-      whole = this.complete(method, era, result);
+      const { resultEnding } = this.#settings;
+      const isPlain = era === "modern" && resultEnding !== undefined && request.batch === undefined &&
+        this.#outbox.takesEndings && isEndedAlike(method, result);
+      if (isPlain) ending = resultEnding;
+      whole = isPlain ? result : this.complete(method, era, result);
     } catch (error) {
       this.#fail(request, error);
       return;
     }
-    this.#respond(request, { jsonrpc: "2.0", id: writtenId as RequestId, result: whole });
+    this.#respond(request, { jsonrpc: "2.0", id: writtenId as RequestId, result: whole }, ending);
   }
 
   #fail(request: ActiveRequest, error: unknown): void {
@@ -218,12 +224,12 @@ export class Dispatcher implements RequestPort {
     this.#respond(request, errorResponse(request.writtenId, toAnsweredError(error)));
   }
 
-  #respond(request: ActiveRequest, response: JSONRPCMessage): void {
+  #respond(request: ActiveRequest, response: JSONRPCMessage, ending?: Ending): void {
     // Before the response: the client may use the id again as soon as it has read it.
     this.#remove(request);
     request.complete();
     if (request.batch !== undefined) request.batch.add(response);
-    else this.#outbox.respond(response);
+    else this.#outbox.respond(response, ending);
   }
 
   #remove(request: ActiveRequest): void {

@@ -4,6 +4,8 @@ import type { Logger } from "../../logger.ts";
 import { ErrorCode, type JSONRPCMessage, type JSONRPCResponse } from "../../messages.ts";
 import type { Clock } from "../../runtime.ts";
 import { settlesWithin } from "../clock.ts";
+import { type EndingConnection, takesEndings } from "../framing/ending_connection.ts";
+import type { Ending } from "../framing/message_encoder.ts";
 import { errorResponse } from "./error_answers.ts";
 import type { Job, JobQueue } from "./job_queue.ts";
 import type { Receiver } from "./receiver.ts";
@@ -47,6 +49,7 @@ class Reply implements Job {
  */
 export class Outbox {
   readonly #connection: Connection;
+  readonly #takesEndings: boolean;
   readonly #queue: JobQueue;
   readonly #highWaterBytes: number;
   readonly #logger: Logger;
@@ -56,6 +59,7 @@ export class Outbox {
 
   constructor(connection: Connection, queue: JobQueue, highWaterBytes: number, logger: Logger) {
     this.#connection = connection;
+    this.#takesEndings = takesEndings(connection);
     this.#queue = queue;
     this.#highWaterBytes = highWaterBytes;
     this.#logger = logger;
@@ -80,10 +84,15 @@ export class Outbox {
   }
 
   /** Sends a message now, for senders that take care of one that cannot be written. Gives nothing if the output is gone. */
-  attempt(message: JSONRPCMessage | readonly JSONRPCMessage[]): Outgoing | Unwritten | undefined {
+  attempt(
+    message: JSONRPCMessage | readonly JSONRPCMessage[],
+    ending?: Ending,
+  ): Outgoing | Unwritten | undefined {
     if (this.#gone) return undefined;
     try {
-      return this.#connection.send(message);
+      return ending === undefined
+        ? this.#connection.send(message)
+        : (this.#connection as EndingConnection).sendEndingIn(message as JSONRPCMessage, ending);
     } catch (error) {
       if (!(error instanceof ConnectionClosedError)) return new Unwritten(error);
       this.#gone = true;
@@ -100,9 +109,14 @@ export class Outbox {
     return undefined;
   }
 
+  /** Whether the end of a response can be given as text; see {@linkcode Ending}. */
+  get takesEndings(): boolean {
+    return this.#takesEndings;
+  }
+
   /** Sends a response now; one that cannot be written becomes an error that can (rule V4). */
-  respond(response: JSONRPCMessage): Outgoing | Unwritten | undefined {
-    const outcome = this.attempt(response);
+  respond(response: JSONRPCMessage, ending?: Ending): Outgoing | Unwritten | undefined {
+    const outcome = this.attempt(response, ending);
     if (!(outcome instanceof Unwritten)) return outcome;
     const { error } = outcome;
     this.#logger.error("[mcp_stdio] a response cannot be written", { error });

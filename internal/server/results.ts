@@ -11,6 +11,11 @@ const CACHEABLE_METHODS: ReadonlySet<string> = new Set([
   "resources/read",
 ]);
 
+/** Whether all that {@linkcode completeResult} adds to a result is the ending that many have. */
+export function isEndedAlike(method: string, result: Result): boolean {
+  return result.resultType === undefined && result._meta === undefined && !CACHEABLE_METHODS.has(method);
+}
+
 /** A result as revision 2026-07-28 wants it: whole or not, from whom, and for how long (rule V7). */
 export function completeResult(method: string, result: Result, settings: ServerSettings): Result {
   const { resultType = "complete" } = result;

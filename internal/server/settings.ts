@@ -4,6 +4,7 @@ import type { Clock } from "../../runtime.ts";
 import { checkFramingLimits, checkPositiveInteger, FRAMING_DEFAULTS, withoutUndefined } from "../options.ts";
 import { checkKnownOptions } from "../known_options.ts";
 import type { FrameTrace } from "../framing/frame_trace.ts";
+import type { Ending } from "../framing/message_encoder.ts";
 import type { ActiveRequest } from "./active_request.ts";
 
 /** What runs for a request. It fits the public `RequestHandler` by structure. */
@@ -78,6 +79,8 @@ export interface ServerSettings extends BasicServerSettings {
   readonly info: Implementation;
   /** The `_meta` of every result in the modern era. */
   readonly resultMeta: MetaObject;
+  /** What a whole result ends with in that era, unless the handler says otherwise. */
+  readonly resultEnding: Ending | undefined;
   readonly instructions: string | undefined;
   /** Read anew each time: definitions come and go. */
   readonly capabilities: () => ServerCapabilities;
