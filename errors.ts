@@ -321,7 +321,7 @@ export class HostConfigError extends StdioError {
   readonly server: string | undefined;
   /** The first variable that has no value, for `missing_variable`. */
   readonly variable: string | undefined;
-  /** Everything that is wrong. */
+  /** Everything that is wrong, up to a thousand problems. */
   readonly problems: readonly HostConfigProblem[];
 
   /** Makes one. */

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import process from "node:process";
 import { test } from "node:test";
+import { spawn } from "../client.ts";
 import { HostConfigError } from "../errors.ts";
 import {
   type HostConfig,
@@ -269,6 +270,21 @@ for (const [title, entry, commandLine] of shown) {
     assert.equal(server.kind, "stdio");
   });
 }
+
+test("spawn() shows no secret of its arguments in errors and logs (XD5)", { timeout: 60_000 }, async () => {
+  const said: string[] = [];
+  const say = (...args: unknown[]) => void said.push(args.map((arg) => JSON.stringify(arg)).join());
+  const error = await spawn({
+    command: process.execPath,
+    // Whatever the runtime makes of it, it is no server.
+    args: ["--version", "--api-key=sk-hush", "--token", "hush"],
+    env: { KEY: "hush" },
+    stderr: "ignore",
+    logger: { debug: say, info: say, warn: say, error: say },
+  }).then(() => assert.fail("it is no server"), (error) => error);
+  assert.match(error.message, /--api-key=…/);
+  assert.doesNotMatch([error.message, error.stack, ...said].join("\n"), /hush/);
+});
 
 test("parseHostConfig() follows the value of a reference that is not shown with the fingerprint (H3, XD8)", async () => {
   const entry = { command: "x", args: ["${SECRET}"] };
