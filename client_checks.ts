@@ -65,6 +65,12 @@ const ERAS = ["auto", "modern", "legacy"];
  * @throws {TypeError} If an option is of the wrong kind, or misspelt.
  */
 export function checkLaunch(what: string, options: SpawnOptions): void {
+  // What a host's file has given: the server would be without variables that it needs, and nobody would know why.
+  if (isObject(options) && (options as { envFile?: unknown }).envFile !== undefined) {
+    throw new TypeError(
+      `Cannot use ${what}: it reads no "envFile", give it what resolveLaunch() makes of the server`,
+    );
+  }
   if (isObject(options)) checkNames(what, options, SPAWN_OPTIONS);
   checkLaunchOptions(options);
   checkKinds(what, options);

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { test } from "node:test";
+import { spawn } from "../client.ts";
 import { HostConfigError } from "../errors.ts";
 import {
   launchAll,
@@ -123,6 +124,14 @@ test("resolveLaunch() gives what an entry without envFile has, and reads nothing
   const { runtime, read } = runtimeOf({});
   assert.equal(await resolveLaunch(server, { runtime }), server.launch);
   assert.deepEqual(read, []);
+});
+
+test("spawn() refuses a launch whose envFile nobody has read (XD7, XF11)", async () => {
+  const server = await serverOf({ command: "x", envFile: ".env" });
+  await assert.rejects(spawn(server.launch), {
+    name: "TypeError",
+    message: 'Cannot use spawn(): it reads no "envFile", give it what resolveLaunch() makes of the server',
+  });
 });
 
 const faults: readonly [title: string, file: string | Error, code: string, message: RegExp][] = [
