@@ -24,7 +24,7 @@ import {
   type RecordedEvent,
 } from "../internal/cli/recording/format.ts";
 import { runtimeName } from "../internal/runtime/detect.ts";
-import { bytesOf, createRandom, randomCuts, waitUntil } from "./helpers.ts";
+import { bytesOf, createRandom, IS_FULL, randomCuts, waitUntil } from "./helpers.ts";
 import { SLOW } from "./server_helpers.ts";
 import { commandOf } from "./server_processes.ts";
 
@@ -134,6 +134,24 @@ test(
     assert.deepEqual(times, times.toSorted((one, other) => one - other));
   },
 );
+
+test("record has all of a session that ran faster than it could be written down (L4)", SLOW, async (t) => {
+  const file = join(makeFolder(t), "a.ndjson");
+  const session = new Session(t, file, fixture("echoes_bytes"), { flags: ["--keep-secrets"] });
+  const lines = Array.from(
+    { length: IS_FULL ? 60_000 : 6_000 },
+    (_, id) =>
+      JSON.stringify({ jsonrpc: "2.0", id, method: "tools/call", params: { name: "x".repeat(300) } }),
+  );
+  const bytes = bytesOf(`${lines.join("\n")}\n`);
+  session.child.stdin!.end(bytes);
+  assert.deepEqual(await session.ended(), { code: 0, signal: null });
+  assert.deepEqual(bytesOf(...session.stdout), bytes);
+  const events = readEvents(file);
+  assert.deepEqual(passed(events, "client"), bytes);
+  assert.deepEqual(passed(events, "server"), bytes);
+  assert.ok(events.every(({ kind }) => kind !== "gap"));
+});
 
 test(
   "record masks secrets in the file, never in what passes, and only the owner can read the file (L6)",

@@ -1,7 +1,7 @@
 // The form of a recording, and what is made of bytes on their way into it: pure code, fed at every cut (L4, L6).
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Backlog } from "../internal/cli/record/backlog.ts";
+import { Backlog, type BacklogSettings } from "../internal/cli/record/backlog.ts";
 import { EventLog } from "../internal/cli/record/event_log.ts";
 import { LineCutter } from "../internal/cli/record/line_cutter.ts";
 import { Recorder } from "../internal/cli/record/recorder.ts";
@@ -90,6 +90,17 @@ function record(chunks: Iterable<Uint8Array>, keepsSecrets = true): RecordedEven
 
 function failWith(error: unknown): void {
   assert.fail(String(error));
+}
+
+function backlogOf(recorder: Recorder, clock: Clock, onFailed: (error: unknown) => void): BacklogSettings {
+  return {
+    recorder,
+    clock,
+    elapsedMs: () => clock.now(),
+    onFailed,
+    isFull: () => false,
+    hasRoom: () => Promise.resolve(),
+  };
 }
 
 function bytesFrom(events: readonly RecordedEvent[]): Uint8Array {
@@ -254,13 +265,13 @@ test("what breaks a rule is marked on its line (L4)", () => {
   }
 });
 
-test("the backlog is worked off in a breath, never before what was still to be read, and late at most (L4)", () => {
+test("the backlog is worked off in a breath, never before what was still to be read, and late at most (L4)", async () => {
   const clock = new StepClock();
   const taken: string[] = [];
   const recorder = {
     take: (_from: string, chunk: Uint8Array) => taken.push(String(chunk[0])),
   } as unknown as Recorder;
-  const backlog = new Backlog(recorder, clock, () => clock.now(), failWith);
+  const backlog = new Backlog(backlogOf(recorder, clock, failWith));
   backlog.take("client", bytesOf([1]));
   clock.advance(4);
   assert.deepEqual(taken, [], "something came since the last look");
@@ -275,17 +286,17 @@ test("the backlog is worked off in a breath, never before what was still to be r
     clock.advance(2);
   }
   assert.ok(clock.now() >= 10_000 && taken.length > 2);
-  backlog.finish();
+  await backlog.finish();
   assert.equal(clock.pending, 0);
 });
 
-test("the backlog is bounded, and a fault of the recorder ends the recording and nothing else (L4)", () => {
+test("the backlog is bounded, and a fault of the recorder ends the recording and nothing else (L4)", async () => {
   const clock = new StepClock();
   let bytes = 0;
   const counting = {
     take: (_from: string, chunk: Uint8Array) => bytes += chunk.length,
   } as unknown as Recorder;
-  const backlog = new Backlog(counting, clock, () => clock.now(), failWith);
+  const backlog = new Backlog(backlogOf(counting, clock, failWith));
   const chunk = new Uint8Array(1_048_576);
   for (let count = 0; count < 200; count++) backlog.take("server", chunk);
   assert.ok(bytes >= 100 * chunk.length, `${bytes} bytes were looked at`);
@@ -295,10 +306,32 @@ test("the backlog is bounded, and a fault of the recorder ends the recording and
       throw new Error("a fault");
     },
   } as unknown as Recorder;
-  const failing = new Backlog(broken, clock, () => clock.now(), (error) => faults.push(error));
+  const failing = new Backlog(backlogOf(broken, clock, (error) => faults.push(error)));
   failing.take("client", chunk);
-  failing.finish();
+  await failing.finish();
   assert.match(String(faults[0]), /a fault/);
+});
+
+test("the backlog waits for a slow file, also at the end (L4)", async () => {
+  const clock = new StepClock();
+  let taken = 0;
+  let isFull = true;
+  const recorder = { take: () => taken++ } as unknown as Recorder;
+  const backlog = new Backlog({
+    ...backlogOf(recorder, clock, failWith),
+    isFull: () => isFull,
+    hasRoom: () => {
+      isFull = false;
+      return Promise.resolve();
+    },
+  });
+  backlog.take("client", bytesOf([1]));
+  clock.advance(20_000);
+  assert.equal(taken, 0);
+  const finished = backlog.finish();
+  assert.equal(taken, 0);
+  await finished;
+  assert.equal(taken, 1);
 });
 
 test("the event log writes together, counts what a slow file does not take, and gives up when it fails (L4)", async () => {
@@ -325,6 +358,7 @@ test("the event log writes together, counts what a slow file does not take, and 
   assert.equal(written.join("|"), "a\nb\n");
   const line = `${"x".repeat(1_000_000)}\n`;
   for (let count = 0; count < 100; count++) log.write(line);
+  assert.equal(log.isFull, true);
   taking.resolve();
   await nextTurn();
   const gap = JSON.parse(written[1]!.trimEnd().split("\n").at(-1)!);

@@ -22,12 +22,21 @@ type Entry =
   | { readonly at: number; readonly ended: Source }
   | { readonly at: number; readonly event: UntimedEvent };
 
+/** What a backlog needs. */
+export interface BacklogSettings {
+  readonly recorder: Recorder;
+  readonly clock: Clock;
+  readonly elapsedMs: () => number;
+  /** Told of a fault of the recorder: it must not reach the session. */
+  readonly onFailed: (error: unknown) => void;
+  /** Whether what was made of entries is still to be taken by the file; resolves when some of it was. */
+  readonly isFull: () => boolean;
+  readonly hasRoom: () => Promise<void>;
+}
+
 /** What waits for the recorder, in order. */
 export class Backlog {
-  readonly #recorder: Recorder;
-  readonly #clock: Clock;
-  readonly #elapsedMs: () => number;
-  readonly #onFailed: (error: unknown) => void;
+  readonly #settings: BacklogSettings;
   #entries: Entry[] = [];
   /** How many of the entries are done with. */
   #done = 0;
@@ -37,47 +46,48 @@ export class Backlog {
   #seen = 0;
   #timer: unknown;
 
-  constructor(recorder: Recorder, clock: Clock, elapsedMs: () => number, onFailed: (error: unknown) => void) {
-    this.#recorder = recorder;
-    this.#clock = clock;
-    this.#elapsedMs = elapsedMs;
-    this.#onFailed = onFailed;
+  constructor(settings: BacklogSettings) {
+    this.#settings = settings;
   }
 
   /** Bytes have passed. */
   take(from: Source, chunk: Uint8Array): void {
     this.#bytes += chunk.length;
-    this.#add({ at: this.#elapsedMs(), from, chunk });
+    this.#add({ at: this.#settings.elapsedMs(), from, chunk });
     while (this.#bytes > MOST_BYTES) this.#next();
   }
 
   /** Nothing more comes from there. */
   end(from: Source): void {
-    this.#add({ at: this.#elapsedMs(), ended: from });
+    this.#add({ at: this.#settings.elapsedMs(), ended: from });
   }
 
   /** Something has happened. */
   event(event: UntimedEvent): void {
-    this.#add({ at: this.#elapsedMs(), event });
+    this.#add({ at: this.#settings.elapsedMs(), event });
   }
 
   /** Forgets what is left: there is nowhere to put it any more. */
   drop(): void {
-    this.#clock.clearTimeout(this.#timer);
+    this.#settings.clock.clearTimeout(this.#timer);
     this.#entries = [];
     this.#done = 0;
   }
 
-  /** Does all that is left. */
-  finish(): void {
-    this.#clock.clearTimeout(this.#timer);
-    while (this.#done < this.#entries.length) this.#next();
+  /** Does all that is left, as fast as the file takes it. */
+  async finish(): Promise<void> {
+    const { clock, isFull, hasRoom } = this.#settings;
+    clock.clearTimeout(this.#timer);
+    while (this.#done < this.#entries.length) {
+      if (isFull()) await hasRoom();
+      this.#next();
+    }
   }
 
   #add(entry: Entry): void {
     this.#entries.push(entry);
     this.#count++;
-    this.#timer ??= this.#clock.setTimeout(() => this.#look(), QUIET_MS);
+    this.#timer ??= this.#settings.clock.setTimeout(() => this.#look(), QUIET_MS);
   }
 
   /**
@@ -85,18 +95,21 @@ export class Backlog {
    * the last look, and what came before a look is read before the next one.
    */
   #look(): void {
-    const now = this.#elapsedMs();
+    const now = this.#settings.elapsedMs();
     const oldest = this.#entries[this.#done];
     this.#timer = undefined;
     if (oldest === undefined) return;
     const isQuiet = this.#seen === this.#count;
     this.#seen = this.#count;
-    if (!isQuiet && now - oldest.at < LONGEST_MS) {
-      this.#timer = this.#clock.setTimeout(() => this.#look(), QUIET_MS);
+    // What a slow file has not taken yet waits here, where it is smaller.
+    if (this.#settings.isFull() || !isQuiet && now - oldest.at < LONGEST_MS) {
+      this.#timer = this.#settings.clock.setTimeout(() => this.#look(), QUIET_MS);
       return;
     }
-    do this.#next(); while (this.#done < this.#entries.length && this.#elapsedMs() - now < SLICE_MS);
-    if (this.#done < this.#entries.length) this.#timer = this.#clock.setTimeout(() => this.#look(), 0);
+    do this.#next(); while (this.#done < this.#entries.length && this.#settings.elapsedMs() - now < SLICE_MS);
+    if (this.#done < this.#entries.length) {
+      this.#timer = this.#settings.clock.setTimeout(() => this.#look(), 0);
+    }
   }
 
   #next(): void {
@@ -110,13 +123,13 @@ export class Backlog {
       this.#done = 0;
     }
     if ("chunk" in entry) this.#bytes -= entry.chunk.length;
-    // No fault of the recorder may reach the session.
+    const { recorder } = this.#settings;
     try {
-      if ("chunk" in entry) this.#recorder.take(entry.from, entry.chunk, entry.at);
-      else if ("ended" in entry) this.#recorder.end(entry.ended, entry.at);
-      else this.#recorder.event(entry.event, entry.at);
+      if ("chunk" in entry) recorder.take(entry.from, entry.chunk, entry.at);
+      else if ("ended" in entry) recorder.end(entry.ended, entry.at);
+      else recorder.event(entry.event, entry.at);
     } catch (error) {
-      this.#onFailed(error);
+      this.#settings.onFailed(error);
     }
   }
 }

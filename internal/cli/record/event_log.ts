@@ -25,8 +25,8 @@ export interface EventLogSettings {
 const DELAY_MS = 20;
 /** So many characters are written without waiting. */
 const FULL_LENGTH = 262_144;
-/** So many characters wait for a slow file at most. */
-const MOST_LENGTH = 33_554_432;
+/** When so many wait, no more should be made; what comes nevertheless is left out when they are twice as many. */
+const HIGH_LENGTH = 16_777_216;
 
 /** Lines on their way. */
 export class EventLog {
@@ -43,10 +43,23 @@ export class EventLog {
     this.#settings = settings;
   }
 
+  /** Whether lines wait that the file is slow to take. */
+  get isFull(): boolean {
+    return !this.#hasFailed && this.#waiting.length > HIGH_LENGTH;
+  }
+
+  /** Resolves when the file has taken some. */
+  async hasRoom(): Promise<void> {
+    while (this.isFull) {
+      this.#flush();
+      await this.#writing;
+    }
+  }
+
   /** Puts down lines. */
   write(lines: string): void {
     if (this.#hasFailed) return;
-    if (this.#waiting.length > MOST_LENGTH) {
+    if (this.#waiting.length > 2 * HIGH_LENGTH) {
       this.#left += countLines(lines);
       return;
     }

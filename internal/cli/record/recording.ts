@@ -38,7 +38,14 @@ export class Recording {
     const log = new EventLog(file, { clock, elapsedMs, onFailed: (error) => this.#stop(error) });
     this.#log = log;
     const recorder = new Recorder({ keepsSecrets, write: (lines) => log.write(lines) });
-    this.#backlog = new Backlog(recorder, clock, elapsedMs, (error) => this.#stop(error));
+    this.#backlog = new Backlog({
+      recorder,
+      clock,
+      elapsedMs,
+      onFailed: (error) => this.#stop(error),
+      isFull: () => log.isFull,
+      hasRoom: () => log.hasRoom(),
+    });
     recorder.start({
       at: new Date().toISOString(),
       by: `mcp-stdio ${VERSION} on ${runtime.name}`,
@@ -83,7 +90,7 @@ export class Recording {
   /** The server has ended: what is left goes into the file. */
   async close(exit: ExitStatus | null): Promise<void> {
     this.event({ kind: "exit", ...exit });
-    this.#backlog?.finish();
+    await this.#backlog?.finish();
     await this.#log?.close();
   }
 
