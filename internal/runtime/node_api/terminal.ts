@@ -194,7 +194,11 @@ class LineReader {
     signal?.throwIfAborted();
     this.#interface.setPrompt(question);
     this.#interface.prompt();
-    if (this.#typed.length > 0 || this.#isClosed) return Promise.resolve(this.#typed.shift());
+    const [typed] = this.#typed.splice(0, 1);
+    if (typed !== undefined || this.#isClosed) {
+      process.stderr.write(isSecret || typed === undefined ? "\n" : `${typed}\n`);
+      return Promise.resolve(typed);
+    }
     this.#isHidden = isSecret;
     return new Promise((resolve, reject) => {
       const done = () => {
