@@ -72,6 +72,18 @@ test("buildModel() leaves open what a recording without an end does not tell (L5
   assert.ok(states.includes("open") && !states.includes("lost"));
 });
 
+test("a server of an older revision that refuses to be discovered is no problem (L5)", async (t) => {
+  const lines = [
+    { jsonrpc: "2.0", id: 1, method: "server/discover", params: {} },
+    { jsonrpc: "2.0", id: 1, error: { code: -32601, message: "Method not found" } },
+  ].map((message, index) => JSON.stringify({ from: index === 0 ? "client" : "server", t: index, message }));
+  const path = writeRecording(t, lines.join("\n"));
+  const { bars } = modelOf(lines.join("\n"));
+  assert.deepEqual(bars.map(({ state, isProblem }) => [state, isProblem]), [["error", false]]);
+  const breaking = await runCli(["show", path, "--problems"]);
+  assert.doesNotMatch(breaking.stdout, /←/);
+});
+
 test("readRecording() counts what it cannot read, and reads on (L5)", () => {
   const { events, unreadable } = readRecording(bytesOf(`rubbish\n\n${SAMPLE.slice(0, -20)}`));
   assert.equal(unreadable, 2);

@@ -42,6 +42,8 @@ export interface Bar {
   /** When it was over; the end of the recording if it never was. */
   readonly endedAt: number;
   readonly problem: string;
+  /** Whether it did not go well. A server of an older revision refuses to be discovered, and that is no fault. */
+  readonly isProblem: boolean;
   /** The rows that belong to it, the request first. */
   readonly rows: readonly number[];
 }
@@ -151,6 +153,8 @@ function toBar(call: Call, rows: readonly number[], durationMs: number): Bar {
     startedAt,
     endedAt: endedAt ?? durationMs,
     problem,
+    isProblem: state === "failed" || state === "error" && method !== "server/discover" ||
+      state === "lost" && !isStream,
     rows,
   };
 }

@@ -109,6 +109,7 @@ export function toPageData({ start, durationMs, rows, bars, unreadable }: ShowMo
       startedAt: bars.map(({ startedAt }) => startedAt),
       endedAt: bars.map(({ endedAt }) => endedAt),
       problem: bars.map(({ problem }) => showLine(problem, 2_000)),
+      isProblem: bars.map(({ isProblem }) => isProblem ? 1 : 0).join(""),
       rows: bars.map(({ rows }) => rows),
     },
   };

@@ -13,9 +13,6 @@ export interface Selection {
   readonly text: string | undefined;
 }
 
-/** States of requests that are problems. */
-const PROBLEMS: ReadonlySet<string> = new Set(["failed", "error", "lost"]);
-
 /** The places of the rows that are wanted. */
 export function selectRows(model: ShowModel, selection: Selection): number[] {
   const { onlyProblems, lanes, methods, text } = selection;
@@ -25,7 +22,7 @@ export function selectRows(model: ShowModel, selection: Selection): number[] {
     const bar = row.call < 0 ? undefined : model.bars[row.call];
     if (lanes.length > 0 && !lanes.includes(row.lane)) continue;
     if (methods.length > 0 && !(bar !== undefined && methods.includes(bar.method))) continue;
-    const isProblem = row.breaks.length > 0 || (bar !== undefined && PROBLEMS.has(bar.state));
+    const isProblem = row.breaks.length > 0 || bar?.isProblem === true;
     if (onlyProblems && !isProblem) continue;
     if (needle !== undefined && !row.text.toLowerCase().includes(needle)) {
       continue;

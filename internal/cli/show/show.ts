@@ -64,9 +64,8 @@ async function writePage(path: string, model: ShowModel, io: CliIo): Promise<voi
   io.screen.note(`${quoteText(path)} is written: open it in a browser`);
 }
 
-function hasProblem(model: ShowModel): boolean {
-  const { states, breaks } = countModel(model);
-  return breaks > 0 || ["failed", "error", "lost"].some((state) => (states[state as "lost"] ?? 0) > 0);
+function hasProblem({ bars, rows }: ShowModel): boolean {
+  return bars.some(({ isProblem }) => isProblem) || rows.some(({ breaks }) => breaks.length > 0);
 }
 
 function toJson(model: ShowModel, rows: readonly number[]): unknown {

@@ -66,8 +66,7 @@ export function startPage(parts: PageParts, window: PageWindow): void {
   }
 
   const isProblem = ({ breaks, bar, index }: PageRow): boolean =>
-    breaks.length > 0 ||
-    (bar !== undefined && bar.rows[0] === index && ["failed", "error", "lost"].includes(bar.state));
+    breaks.length > 0 || bar?.isProblem === true && bar.rows[0] === index;
 
   const tip = find("tip");
   const detail = parts.createDetail({ window, words, model, pane: find("detail"), onSelect: choose });

@@ -33,6 +33,7 @@ export interface PageData {
     readonly startedAt: readonly number[];
     readonly endedAt: readonly number[];
     readonly problem: readonly string[];
+    readonly isProblem: string;
     readonly rows: ReadonlyArray<readonly number[]>;
   };
 }
@@ -75,6 +76,7 @@ export interface PageBar {
   readonly startedAt: number;
   readonly endedAt: number;
   readonly problem: string;
+  readonly isProblem: boolean;
   readonly rows: readonly number[];
 }
 
@@ -101,6 +103,7 @@ export function readPageData(
     startedAt: bars.startedAt[index]!,
     endedAt: bars.endedAt[index]!,
     problem: bars.problem[index]!,
+    isProblem: bars.isProblem[index] === "1",
     rows: bars.rows[index]!,
   }));
   const readRows = rows.t.map((t, index): PageRow => ({
