@@ -9,6 +9,8 @@ import { isRunning, Script, type Step, timeOf, untilGone } from "./_scripted_ser
 import { showUnhandledRejections, waitUntil } from "./helpers.ts";
 import { exiting, KILLED, SLOW, WINDOWS } from "./runtime_adapter/harness.ts";
 
+/** Wine lets these wait for ever: see `windows/wine_limits.ts`. */
+const MINUTE = { timeout: 60_000 } as const;
 /** Reads no more. */
 const DEAF: Step = WINDOWS ? { deaf: true } : { kill: "SIGSTOP" };
 const CALL = { name: "silent" };
@@ -51,7 +53,7 @@ const DEATHS: ReadonlyArray<[what: string, steps: Step[], reason: string, exit: 
 ];
 
 for (const [what, steps, reason, exit] of DEATHS) {
-  test(`Client settles its calls when the server ${what} (C7)`, SLOW, async (t) => {
+  test(`Client settles its calls when the server ${what} (C7)`, MINUTE, async (t) => {
     const script = new Script(t, steps);
     const client = await script.spawn(t, { maxRestarts: 0 });
     const calls = [1, 2, 3].map(() => outcomeOf(client.request("tools/call", CALL)));
@@ -178,7 +180,7 @@ test("Client asks a new process for open listen streams (C10, S2-38)", SLOW, asy
   await client.close();
 });
 
-test("Client gives up a server that closes its stdin, in order (C7)", SLOW, async (t) => {
+test("Client gives up a server that closes its stdin, in order (C7)", MINUTE, async (t) => {
   const script = new Script(t, [{ serve: "modern", until: "notifications/x" }, { close: "stdin" }], []);
   const client = await script.spawn(t);
   const [first] = script.pids;
