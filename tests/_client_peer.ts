@@ -62,14 +62,16 @@ export class Peer {
     return this.received.map(({ method }) => method ?? "(response)");
   }
 
-  /** Waits for the next message that was not taken yet, of this method if one is given. */
+  /** Waits for the next message that was not taken yet, of this method if one is given. Rejects when none will come. */
   async take(method?: string): Promise<Wire> {
     const find = () =>
       this.received.find((message) =>
         !this.#taken.has(message) && (method === undefined || message.method === method)
       );
-    await waitUntil(() => find() !== undefined, { what: `the client sends ${method ?? "something"}` });
-    const found = find()!;
+    const what = `the client sends ${method ?? "something"}`;
+    await waitUntil(() => find() !== undefined || this.inputEnded, { what });
+    const found = find();
+    if (found === undefined) throw new Error(`Cannot wait any longer: the output has ended before ${what}`);
     this.#taken.add(found);
     return found;
   }

@@ -246,6 +246,17 @@ test("negotiate() leaves no timer, whoever wins", async () => {
   }
 });
 
+test("negotiate() leaves no timer when the probe cannot be written (C9)", async () => {
+  const clock = new FakeClock();
+  const failing = negotiate({
+    firstSign: new Promise(() => {}),
+    tell: () => {},
+    ask: () => Promise.reject(new Error("too long")),
+  }, { era: "auto", probeTimeoutMs: 10_000, meta: {}, handshake: {}, shown: "", clock });
+  await assert.rejects(failing, /too long/);
+  assert.equal(clock.pendingTimers, 0);
+});
+
 test("negotiate() speaks each of the legacy revisions, and no other (E1)", async () => {
   for (const protocolVersion of ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"]) {
     const { peer } = await run({ "initialize": [result({ ...INITIALIZED, protocolVersion })] }, {

@@ -166,9 +166,12 @@ class Probe {
     if (probeTimeoutMs === Infinity) return answer;
     return new Promise((resolve, reject) => {
       let isOver = false;
-      const end = (outcome: ProbeOutcome) => {
+      const stop = () => {
         isOver = true;
         clock.clearTimeout(timer);
+      };
+      const end = (outcome: ProbeOutcome) => {
+        stop();
         resolve(outcome);
       };
       const start = () => clock.setTimeout(() => end({ kind: "silence" }), probeTimeoutMs);
@@ -178,7 +181,10 @@ class Probe {
         clock.clearTimeout(timer);
         timer = start();
       });
-      answer.then(end, reject);
+      answer.then(end, (error) => {
+        stop();
+        reject(error);
+      });
     });
   }
 }

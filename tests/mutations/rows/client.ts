@@ -646,4 +646,12 @@ export const ROWS: readonly Mutation[] = [
     tests: ["client_verbs_test.ts"],
     breaks: "pages that go round are read for ever",
   },
+  {
+    id: "C9-1",
+    file: "internal/client/negotiate.ts",
+    find: "        stop();\n        reject(error);",
+    replace: "        reject(error);",
+    tests: ["negotiate_test.ts"],
+    breaks: "a client whose probe cannot be written keeps its process for ten seconds",
+  },
 ];

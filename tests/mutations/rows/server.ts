@@ -125,9 +125,9 @@ export const ROWS: readonly Mutation[] = [
     id: "V6",
     file: "internal/server/dispatcher.ts",
     find:
-      "    this.#remove(request);\n    request.complete();\n    if (request.batch !== undefined) request.batch.add(response);\n    else this.#outbox.respond(response);",
+      "    this.#remove(request);\n    request.complete();\n    if (request.batch !== undefined) request.batch.add(response);\n    else this.#outbox.respond(response, ending);",
     replace:
-      "    request.complete();\n    if (request.batch !== undefined) request.batch.add(response);\n    else this.#outbox.respond(response);\n    this.#remove(request);",
+      "    request.complete();\n    if (request.batch !== undefined) request.batch.add(response);\n    else this.#outbox.respond(response, ending);\n    this.#remove(request);",
     tests: ["server_responses_test.ts"],
     breaks: "the id is free only after its response",
     equivalent: "both happen in one synchronous stretch: the reader cannot run between them",
