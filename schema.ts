@@ -92,9 +92,13 @@ export interface RequestContext {
   readonly notify: (method: string, params?: Params) => Promise<void>;
   /**
    * Asks the client by a request of the server's own, in the legacy era only. A handler for both eras returns an
-   * {@linkcode InputRequiredResult}, which works with every client.
+   * {@linkcode InputRequiredResult}, which works with every client. It rejects after `timeoutMs`, ten minutes without it.
    */
-  readonly requestInput: (method: string, params?: Params) => Promise<Result>;
+  readonly requestInput: (
+    method: string,
+    params?: Params,
+    options?: { timeoutMs?: number | undefined },
+  ) => Promise<Result>;
 }
 
 /** Answers the requests of one method. What it throws goes to the log, a `ProtocolError` to the client. */

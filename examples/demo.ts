@@ -1,14 +1,17 @@
 // Starts the weather server on the runtime this runs on, and shows what a client sees: a call, progress, a
 // cancellation, a crash and the restart after it. Run it with `npm run demo` or `deno task demo`.
-import { type Client, ConnectionClosedError, spawn } from "@mcp/stdio";
+import { type Client, ConnectionClosedError, type RequestResult, spawn } from "@mcp/stdio";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
 
 // deno-lint-ignore no-console
 const say = (line: string): void => console.log(line);
 
-const [command, ...args] = serverCommand();
+const command = process.execPath;
+const args = [fileURLToPath(import.meta.url.replace(/demo\.(\w+)$/, "weather_server.$1"))];
 say(`starting  ${[command, ...args].join(" ")}`);
 const client = await spawn({
-  command: command!,
+  command,
   args,
   stderr: "capture",
   onStateChange: (state) => say(`          (the client is now ${state})`),
@@ -23,8 +26,9 @@ const client = await spawn({
 say(`connected to ${client.serverInfo?.name} ${client.serverInfo?.version}, pid ${client.pid}`);
 say(`          it speaks revision ${client.protocolVersion} (${client.era} era)`);
 
-const { tools } = await client.request("tools/list");
-say(`\ntools     ${tools.map(({ name }) => name).join(", ")}`);
+const names: string[] = [];
+for await (const { name } of client.tools()) names.push(name);
+say(`\ntools     ${names.join(", ")}`);
 
 say(`\ncall      get-forecast { city: "Bangkok" }`);
 say(`answer    ${await callTool(client, "get-forecast", { city: "Bangkok" })}`);
@@ -32,7 +36,7 @@ say(`\ncall      get-forecast {}   (an argument is missing)`);
 say(`answer    ${await callTool(client, "get-forecast", {})}`);
 
 say(`\ncall      measure { steps: 3 }, with progress`);
-const measured = await client.request("tools/call", { name: "measure", arguments: { steps: 3 } }, {
+const measured = await client.callTool("measure", { steps: 3 }, {
   onProgress: ({ progress, total, message }) => say(`progress  ${progress}/${total} ${message}`),
 });
 say(`answer    ${textOf(measured)}`);
@@ -41,9 +45,7 @@ say(`\ncall      measure { steps: 100 }, given up after 250 ms`);
 const controller = new AbortController();
 setTimeout(() => controller.abort("the user clicked stop"), 250);
 try {
-  await client.request("tools/call", { name: "measure", arguments: { steps: 100 } }, {
-    signal: controller.signal,
-  });
+  await client.callTool("measure", { steps: 100 }, { signal: controller.signal });
 } catch (reason) {
   say(`rejected  with "${reason}"; the server was told to stop, and goes on:`);
   say(`answer    ${await callTool(client, "get-forecast", { city: "Bergen" })}`);
@@ -73,20 +75,10 @@ say(
 );
 
 async function callTool(client: Client, name: string, args: { [key: string]: unknown }): Promise<string> {
-  const result = await client.request("tools/call", { name, arguments: args });
+  const result = await client.callTool(name, args);
   return result.isError ? `(error) ${textOf(result)}` : textOf(result);
 }
 
-function textOf(result: { content?: Array<{ type: string; text?: unknown }> | undefined }): string {
-  return result.content?.map(({ text }) => text).join("") ?? "";
-}
-
-/** The command that runs the server on this very runtime. */
-function serverCommand(): string[] {
-  const file = new URL(import.meta.url.replace(/demo\.(\w+)$/, "weather_server.$1")).pathname;
-  const { process, Deno } = globalThis as unknown as {
-    process?: { execPath: string };
-    Deno?: { execPath(): string };
-  };
-  return Deno === undefined ? [process!.execPath, file] : [Deno.execPath(), "run", "--quiet", file];
+function textOf({ content }: RequestResult<"tools/call">): string {
+  return content.map((block) => block.type === "text" ? block.text : block.type).join("");
 }

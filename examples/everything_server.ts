@@ -1,12 +1,6 @@
 // A server with a tool for each thing that tests and benches want to see happen.
-import {
-  acceptedContent,
-  inputRequired,
-  type RequestContext,
-  serve,
-  Server,
-  type ServerEnd,
-} from "@mcp/stdio/server";
+import { LOGGING_LEVELS } from "@mcp/stdio/messages";
+import { acceptedContent, inputRequired, serve, Server, type ServerEnd } from "@mcp/stdio/server";
 import type { ToolDefinition } from "@mcp/stdio/schema";
 import process from "node:process";
 
@@ -84,7 +78,7 @@ const server: Server = new Server({
       description: "Sends a log message",
       inputSchema: { type: "object", properties: { level: { type: "string" }, text: { type: "string" } } },
       async call({ level = "info", text = "" }, context) {
-        await context.log(level as Parameters<RequestContext["log"]>[0], text, "everything");
+        await context.log(LOGGING_LEVELS.find((each) => each === level) ?? "info", text, "everything");
         return "logged";
       },
     },

@@ -1,0 +1,4 @@
+import { serve } from "@mcp/stdio";
+import { options } from "./forecast.ts";
+
+await serve(options);
