@@ -23,8 +23,7 @@ const COMMANDS: Readonly<Record<RuntimeName, readonly string[]>> = {
 };
 
 /** README's server, as it stands there; the same without the `await`, which comes to its end before anything is asked. */
-const README_SERVER =
-  /```ts[^\n]*\n(\/\/ weather\.ts\n[^]*?)```/.exec(readFileSync(join(ROOT, "README.md"), "utf8"))?.[1] ?? "";
+const README_SERVER = readFileSync(join(ROOT, "examples/forecast.ts"), "utf8");
 const PROGRAMS: ReadonlyMap<string, string> = new Map([
   ["README's server", README_SERVER],
   ["README's server without await", README_SERVER.replace("await serve", "serve")],

@@ -1,0 +1,291 @@
+// The docs: each block comes from a file that runs here, each output is what the program prints, each link leads somewhere.
+import assert from "node:assert/strict";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { after, test } from "node:test";
+import { parseHostConfig } from "../host_config.ts";
+import { runtimeName } from "../internal/runtime/detect.ts";
+import { listSources, ROOT } from "./_sources.ts";
+import {
+  anchorsOf,
+  type Block,
+  linksOf,
+  type Page,
+  readOtherPages,
+  readPages,
+  rewrite,
+  sourceOf,
+} from "./docs_pages.ts";
+import { runCli, serverArgs } from "./cli_helpers.ts";
+import {
+  canRun,
+  closeShell,
+  exampleUrl,
+  isShownAs,
+  openShell,
+  runExample,
+  runLine,
+  type Said,
+} from "./docs_programs.ts";
+import { SLOW } from "./server_helpers.ts";
+
+/** Examples that another test file runs. */
+const RUN_ELSEWHERE: { readonly [name: string]: string } = {
+  "command_line": "cli_example_test.ts",
+  "everything_server": "server_load_test.ts",
+  "host": "host_example_test.ts",
+  "small_host": "host_example_test.ts",
+  "plain_schema_server": "server_examples_test.ts",
+  "weather_server": "server_examples_test.ts",
+  "zod_server": "server_examples_test.ts",
+  "live_resource_server": "server_examples_test.ts",
+};
+
+/** Servers that the programs of {@linkcode PROGRAMS} start, and modules that the tests of `tested/` load. */
+const RUN_BY_PROGRAMS = ["forecast", "ask_server", "tested/forecast"];
+
+/** Programs that run to their end, and what they print. */
+const PROGRAMS = ["demo", "first_client", "live_resource_client", "progress_bar", "ask_client", "sdk_client"];
+
+/** Servers, and how the command line tries them. */
+const SERVERS: { readonly [name: string]: { readonly args: string[]; readonly gives: RegExp } } = {
+  "forecast": { args: ["read", "forecast://cities"], gives: /^Bergen\nOslo$/ },
+  "tested/main": { args: ["call", "get-forecast", "city=Oslo"], gives: /^Sunny in Oslo\.$/ },
+  "prompts_server": {
+    args: ["prompt", "translate", "language=Greek", "text=Good evening"],
+    gives: /Translate into Greek, and keep the tone:\n\s*\n\s*Good evening/,
+  },
+  "noisy_server": { args: ["call", "count-words", "text=a b c"], gives: /^3 words$/ },
+  "sdk_server": { args: ["call", "greet", "name=Ada"], gives: /^Hello, Ada!$/ },
+};
+
+const PAGES = readPages();
+const BLOCKS = PAGES.flatMap(({ blocks }) => blocks);
+const EXAMPLES = readdirSync(join(ROOT, "examples"), { recursive: true, encoding: "utf8" })
+  .map((name) => name.replaceAll("\\", "/")).filter((name) => name.endsWith(".ts"))
+  .map((name) => name.replace(/\.ts$/, ""));
+const GUIDES = EXAMPLES.filter((name) => name.startsWith("guides/"));
+/** What starts a server by `deno` is run where that is found. */
+const NEEDS_DENO = ["first_client", "sdk_client"];
+
+// What is written.
+
+test("each block of TypeScript comes from a file, as that is: else run deno task docs", () => {
+  const lost = BLOCKS.filter((block) => /^(?:ts|js|typescript|javascript)$/.test(block.language))
+    .filter((block) => sourceOf(block) === undefined).map(placeOf);
+  assert.deepEqual(lost, []);
+  const told = BLOCKS.filter(({ language }) => language === "ts").filter(({ attributes }) =>
+    !attributes.has("ignore")
+  );
+  assert.deepEqual(told.map(placeOf), [], "deno test --doc would run it without what stands around it");
+  for (const page of PAGES) assert.equal(page.text, rewrite(page), page.path);
+});
+
+test("each example that is shown, and every other one, is run by a test", () => {
+  const shown = BLOCKS.flatMap((block) => sourceOf(block)?.file ?? []).filter((file) => file.endsWith(".ts"));
+  assert.ok(shown.length > 20, `${shown.length} blocks`);
+  assert.deepEqual(shown.filter((file) => !file.startsWith("examples/")), []);
+  const run = [
+    ...PROGRAMS,
+    ...Object.keys(SERVERS),
+    ...RUN_BY_PROGRAMS,
+    ...GUIDES,
+    ...Object.keys(RUN_ELSEWHERE),
+  ];
+  run.push("tested/forecast_test", "notes_server");
+  assert.deepEqual(EXAMPLES.filter((name) => !run.includes(name)), []);
+  for (const [name, file] of Object.entries(RUN_ELSEWHERE)) {
+    const text = readFileSync(join(ROOT, "tests", file), "utf8");
+    assert.ok(text.includes(`examples/${name}`), `${file} does not run examples/${name}`);
+  }
+});
+
+test("no example casts", () => {
+  for (const name of EXAMPLES) {
+    const code = readFileSync(join(ROOT, `examples/${name}.ts`), "utf8").replaceAll(
+      /^import .*$|\/\/.*$/gm,
+      "",
+    );
+    const outside = code.replaceAll(/"(?:[^"\\]|\\.)*"|'[^'\n]*'/g, '""');
+    assert.doesNotMatch(
+      outside,
+      /\bas (?:[A-Z{(]|unknown|any|string|number|never|typeof)|<any>|: any\b|@ts-/,
+      name,
+    );
+  }
+});
+
+test("each example is in the index of the examples", () => {
+  const index = PAGES.find(({ path }) => path === "examples/README.md")?.text ?? "";
+  const missing = EXAMPLES.filter((name) => !name.startsWith("guides/")).filter((name) =>
+    !index.includes(`(${name}.ts)`)
+  );
+  assert.deepEqual(missing, []);
+});
+
+test("each page is in docs/README.md, and says what it does not do or where to read on", () => {
+  const index = PAGES.find(({ path }) => path === "docs/README.md")?.text ?? "";
+  for (const { path } of PAGES.filter(({ path }) => path.startsWith("docs/") && path !== "docs/README.md")) {
+    assert.ok(index.includes(`(${path.slice("docs/".length)})`), path);
+  }
+});
+
+test("each link and anchor leads somewhere", () => {
+  const all = [...PAGES, ...readOtherPages()];
+  const byPath = new Map(all.map((page) => [page.path, page]));
+  const broken = all.flatMap((page) =>
+    linksOf(page).filter(({ file, anchor }) => !leadsSomewhere(file, anchor, byPath))
+      .map(({ line, written }) => `${page.path}:${line}: ${written}`)
+  );
+  assert.deepEqual(broken, []);
+});
+
+function leadsSomewhere(
+  file: string,
+  anchor: string | undefined,
+  byPath: ReadonlyMap<string, Page>,
+): boolean {
+  if (!existsSync(join(ROOT, file))) return false;
+  if (anchor === undefined) return true;
+  const page = byPath.get(file);
+  return page === undefined ? /^L\d+/.test(anchor) : anchorsOf(page).includes(anchor);
+}
+
+test("README.md has whole links, since npm and JSR show it, and at most 130 lines", () => {
+  const readme = PAGES.find(({ path }) => path === "README.md")!;
+  assert.deepEqual(
+    linksOf(readme).filter(({ written }) => !written.startsWith("https:") && !written.startsWith("#")),
+    [],
+  );
+  assert.ok(readme.text.trimEnd().split("\n").length <= 130, `${readme.text.split("\n").length} lines`);
+});
+
+test("neither a page nor a public comment names a rule by its number", () => {
+  const files = [
+    ...PAGES.map(({ path }) => path),
+    ...listSources().filter((name) => !name.startsWith("internal/")),
+  ];
+  const found = files.flatMap((file) => {
+    const text = readFileSync(join(ROOT, file), "utf8");
+    const pattern = /\((?:rules?|design|cases?) [A-Z]{1,2}\d+|\b(?:rule|case) [A-Z]\d+/g;
+    return [...text.matchAll(pattern)].map(([words]) => `${file}: ${words}`);
+  });
+  assert.deepEqual(found, []);
+});
+
+test("each host file that is shown can be read, and its servers started", async () => {
+  const shown = BLOCKS.filter(({ language, body }) =>
+    language.startsWith("json") && /"(?:mcpServers|servers)"/.test(body)
+  );
+  assert.ok(shown.length > 2, `${shown.length} files`);
+  for (const block of shown) {
+    const { servers } = await parseHostConfig(block.body, {
+      env: (name) => `value of ${name}`,
+      resolveInput: ({ id }) => `answer to ${id}`,
+    });
+    assert.ok(servers.length > 0, placeOf(block));
+    for (const { kind, error } of servers) assert.notEqual(kind, "invalid", `${placeOf(block)}: ${error}`);
+  }
+});
+
+test("each text that is shown is what a program prints, or is marked as words of the source or as a figure", () => {
+  const other = BLOCKS.filter(({ language, attributes }) =>
+    language === "text" && !["output", "words", "figure"].some((name) => attributes.has(name))
+  );
+  assert.deepEqual(other.map(placeOf), []);
+});
+
+test("every other block of JSON is JSON", () => {
+  for (const block of BLOCKS.filter(({ language }) => language === "json")) JSON.parse(block.body);
+});
+
+// What runs.
+
+for (const name of GUIDES) {
+  test(`examples/${name}.ts does what its page says`, SLOW, async () => {
+    await import(exampleUrl(`examples/${name}`));
+  });
+}
+
+// It has a test of its own, which is one of this file from here on.
+await import(exampleUrl("examples/tested/forecast_test"));
+
+for (const name of PROGRAMS) {
+  const needsDeno = NEEDS_DENO.includes(name) && !hasDeno();
+  const skip = needsDeno ? "it starts its server by deno, which is not here" : false;
+  test(`examples/${name}.ts prints what is shown of it`, { ...SLOW, skip }, async (t) => {
+    const said = await runExample(t, `examples/${name}`, { cwd: join(ROOT, "examples") });
+    assert.equal(said.code, 0, said.stderr);
+    for (const block of BLOCKS.filter(({ attributes }) => attributes.get("output") === name)) {
+      assertShown(said, block);
+    }
+  });
+}
+
+for (const [name, { args, gives }] of Object.entries(SERVERS)) {
+  test(`examples/${name}.ts answers`, SLOW, async () => {
+    const { code, stdout, stderr } = await runCli([...args, ...serverArgs(`examples/${name}`)]);
+    assert.equal(code, 0, stderr);
+    assert.match(stdout.trim(), gives);
+  });
+}
+
+const hasSqlite = await import("node:sqlite").then(() => true, () => false);
+test("examples/notes_server.ts keeps notes from one start to the next", {
+  ...SLOW,
+  skip: hasSqlite ? false : "this runtime has no node:sqlite: Node has it from 22.13 on",
+}, async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "notes-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const server = serverArgs("examples/notes_server", [join(folder, "notes.db")]);
+  const added = await runCli(["call", "add-note", "text=buy salmon", ...server]);
+  assert.match(added.stdout, /note:\/\/1/, added.stderr);
+  const found = await runCli(["call", "find-notes", "text=salmon", "--json", ...server]);
+  assert.deepEqual(found.json().structuredContent, { notes: [{ id: 1, text: "buy salmon" }] });
+  const read = await runCli(["read", "note://1", ...server]);
+  assert.equal(read.stdout, "buy salmon\n");
+  const missing = await runCli(["read", "note://2", ...server]);
+  assert.match(missing.stderr, /There is no note 2/);
+});
+
+for (const page of PAGES) {
+  // Later lines of a page use what earlier ones have written.
+  const shell = openShell(page.blocks.find(({ attributes }) => attributes.has("file")));
+  after(() => closeShell(shell));
+  for (const [index, block] of page.blocks.entries()) {
+    if (block.attributes.get("output") !== "") continue;
+    test(`${placeOf(block)}: the commands above print that`, SLOW, async (t) => {
+      const commands = page.blocks.slice(0, index).findLast(({ language }) => language === "sh");
+      const lines = commands?.body.trim().split("\n").filter((line) => canRun(line)) ?? [];
+      assert.ok(lines.length > 0, "there is no command that can be run");
+      const wantsStderr = block.attributes.get("stream") === "stderr";
+      const said = { stdout: "", stderr: "" };
+      for (const line of lines) {
+        const { stdout, stderr } = await runLine(t, line, shell, { wantsStderr });
+        said.stdout += stdout;
+        said.stderr += stderr;
+      }
+      assertShown(said, block);
+    });
+  }
+}
+
+function assertShown(said: Pick<Said, "stdout" | "stderr">, block: Block): void {
+  const text = block.attributes.get("stream") === "stderr" ? said.stderr : said.stdout;
+  assert.ok(
+    isShownAs(text, block.body),
+    `${placeOf(block)} shows\n${block.body}\nbut it is\n${text}\n${said.stderr}`,
+  );
+}
+
+function placeOf({ page, line }: Block): string {
+  return `${page}:${line}`;
+}
+
+function hasDeno(): boolean {
+  if (runtimeName() === "deno") return true;
+  const folders = (process.env["PATH"] ?? "").split(process.platform === "win32" ? ";" : ":");
+  return folders.some((folder) => ["deno", "deno.exe"].some((name) => existsSync(join(folder, name))));
+}
