@@ -1,13 +1,18 @@
 /**
- * The stdio transport of the Model Context Protocol, for Deno, Bun and Node: a server in one file, and a client that owns
- * the server it starts.
+ * Write and run MCP servers that talk over stdin and stdout, on Deno, Bun and Node: a server is one file, and a client starts any
+ * such server, restarts it when it crashes, and ends it with everything that it started.
  *
- * @example A server, `weather.ts`
+ * ```sh
+ * deno add jsr:@mcp/stdio     # or: npx jsr add @mcp/stdio, or: bunx jsr add @mcp/stdio
+ * ```
+ *
+ * A server, `forecast.ts`:
+ *
  * ```ts ignore
  * import { serve } from "@mcp/stdio";
  *
  * await serve({
- *   info: { name: "weather", version: "1.0.0" },
+ *   info: { name: "forecast", version: "1.0.0" },
  *   tools: {
  *     "get-forecast": {
  *       description: "Forecast for a city",
@@ -18,13 +23,60 @@
  * });
  * ```
  *
- * @example A client
+ * A client:
+ *
  * ```ts ignore
  * import { spawn } from "@mcp/stdio";
  *
- * const client = await spawn({ command: "deno", args: ["run", "weather.ts"] });
- * const result = await client.request("tools/call", { name: "get-forecast", arguments: { city: "Bangkok" } });
- * console.log(result.content); // [{ type: "text", text: "Sunny in Bangkok." }]
+ * const client = await spawn({ command: "deno", args: ["run", "forecast.ts"] });
+ * const { content } = await client.callTool("get-forecast", { city: "Oslo" });
+ * console.log(content); // [{ type: "text", text: "Sunny in Oslo." }]
+ * await client.close();
+ * ```
+ *
+ * ## Modules
+ *
+ * This module has every name but those of the test tools and the command line. To load less, import one of these:
+ *
+ * | import | what for |
+ * | --- | --- |
+ * | `@mcp/stdio/server` | {@linkcode serve} and {@linkcode Server} |
+ * | `@mcp/stdio/client` | {@linkcode spawn} and {@linkcode Client} |
+ * | `@mcp/stdio/host-config` | `.mcp.json` and its relatives, started after asking |
+ * | `@mcp/stdio/sdk-transport` | transports for the official SDK |
+ * | `@mcp/stdio/testing` | streams, processes and time in memory |
+ * | `@mcp/stdio/stdout-guard` | to be imported first, if other imports print |
+ * | `@mcp/stdio/cli` | the command line: `deno run -A jsr:@mcp/stdio/cli` |
+ * | `@mcp/stdio/framing` | bytes to messages, as `TransformStream`s |
+ * | `@mcp/stdio/schema` | definitions of tools, resources and prompts |
+ * | `/messages`, `/methods`, `/errors`, `/connection`, `/runtime`, `/logger` | shapes and errors |
+ *
+ * ## Permissions on Deno
+ *
+ * A server needs none. A client needs `--allow-run`, to start a server and to end it with everything it started, and
+ * `--allow-env`, to hand over variables such as `PATH`. With `--allow-run=npx` it can end only the server itself.
+ *
+ * ## Read on
+ *
+ * The [documentation](https://github.com/mcp/stdio/blob/main/docs/README.md) has a page for each thing to do, and
+ * [troubleshooting](https://github.com/mcp/stdio/blob/main/docs/troubleshooting.md) each message by its words.
+ *
+ * @example Both in memory, as in a test
+ * ```ts
+ * import { Client, Server } from "@mcp/stdio";
+ * import { createStreamPair } from "@mcp/stdio/testing";
+ * import assert from "node:assert/strict";
+ *
+ * const server = new Server({
+ *   info: { name: "forecast", version: "1.0.0" },
+ *   tools: { "get-forecast": { call: ({ city }) => `Sunny in ${city}.` } },
+ * });
+ * const [here, there] = createStreamPair();
+ * server.run(there);
+ * const client = await Client.connect(here);
+ *
+ * const { content } = await client.callTool("get-forecast", { city: "Oslo" });
+ * assert.deepEqual(content, [{ type: "text", text: "Sunny in Oslo." }]);
  * await client.close();
  * ```
  *
