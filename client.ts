@@ -17,8 +17,7 @@
  * server.run(there);
  *
  * const client = await Client.connect(here);
- * const { tools } = await client.request("tools/list");
- * assert.deepEqual(tools.map(({ name }) => name), ["forecast"]);
+ * for await (const { name } of client.tools()) assert.equal(name, "forecast");
  * const { content } = await client.callTool("forecast", { city: "Bern" });
  * assert.deepEqual(content, [{ type: "text", text: "Sunny in Bern." }]);
  * await client.close();
@@ -91,11 +90,27 @@ export { ServerProcess, spawnServer, type SpawnServerOptions } from "./server_pr
  * @example
  * ```ts
  * import { Client } from "@mcp/stdio/client";
+ * import { Server } from "@mcp/stdio/server";
  * import { createStreamPair } from "@mcp/stdio/testing";
  * import assert from "node:assert/strict";
  *
- * const [here] = createStreamPair();
- * await assert.rejects(Client.connect(here, { connectTimeoutMs: 10 }), { code: "negotiation_timeout" });
+ * const server = new Server({
+ *   info: { name: "files", version: "1.0.0" },
+ *   tools: { index: { call: () => "done" } },
+ * });
+ * const [here, there] = createStreamPair();
+ * server.run(there);
+ * const client = await Client.connect(here);
+ *
+ * const { content } = await client.callTool("index", { folder: "/tmp" }, { timeoutMs: 5_000 });
+ * assert.deepEqual(content, [{ type: "text", text: "done" }]);
+ * const listening = client.listen({ toolsListChanged: true });
+ * await listening.acknowledged; // from here on no change is missed
+ * server.addTool("search", { call: () => "found" });
+ * for await (const event of listening) {
+ *   if (event.kind === "notification") break;
+ * }
+ * await client.close();
  * ```
  */
 export class Client {
@@ -190,6 +205,11 @@ export class Client {
    * Makes a request and resolves with its result. Params and results of the core methods are known by type; other methods take
    * and give objects.
    *
+   * @example
+   * ```ts ignore
+   * const { count } = await client.request("files/count", { folder: "/tmp" }, { timeoutMs: 5_000 });
+   * ```
+   *
    * @throws {ProtocolError} As a rejection, if the server answers with an error.
    * @throws {RequestTimeoutError} As a rejection, if it does not answer in time.
    * @throws {InvalidResponseError} As a rejection, if its answer cannot be read.
@@ -221,12 +241,19 @@ export class Client {
     return placed(this.#core.request(method, params, settings));
   }
 
-  /** Calls a tool. A tool that fails gives a result with `isError`. */
+  /**
+   * Calls a tool. A tool that fails does not throw: it gives a result with `isError`.
+   *
+   * @example
+   * ```ts ignore
+   * const { content, isError } = await client.callTool("get-forecast", { city: "Oslo" }, { timeoutMs: 5_000 });
+   * ```
+   */
   callTool(name: string, args: Params = {}, options?: RequestOptions): Promise<RequestResult<"tools/call">> {
     return this.request("tools/call", { name, arguments: args }, options);
   }
 
-  /** Reads a resource. */
+  /** Reads a resource; `contents` has its text, or its bytes in base64. */
   readResource(uri: string, options?: RequestOptions): Promise<RequestResult<"resources/read">> {
     return this.request("resources/read", { uri }, options);
   }
@@ -288,6 +315,14 @@ export class Client {
 
   /**
    * Listens for changes: the same call in both eras. After a restart the server is asked again and the iteration goes on.
+   * Leaving the loop ends it.
+   *
+   * @example
+   * ```ts ignore
+   * for await (const event of client.listen({ resourceSubscriptions: ["counter://value"] })) {
+   *   console.log(event.kind, await client.readResource("counter://value"));
+   * }
+   * ```
    *
    * @throws {ConnectionClosedError} If the client is closed.
    */

@@ -217,8 +217,18 @@ export interface ClientOptions {
   /** Told of each change of {@linkcode Client.state}. */
   onStateChange?: ((state: ClientState) => void) | undefined;
   /**
-   * Answer what a server asks: `elicitation/create`, `sampling/createMessage`, `roots/list`. While one runs, no request that may be
-   * waiting for it runs out of time.
+   * Answer what a server asks: `elicitation/create`, `sampling/createMessage`, `roots/list`. The client tells servers that it can
+   * answer those that are given. While one runs, no request times out that may be waiting for it.
+   *
+   * @example
+   * ```ts
+   * import type { InputHandlers } from "@mcp/stdio/client";
+   *
+   * export const inputHandlers: InputHandlers = {
+   *   "elicitation/create": ({ message }) => ({ action: "accept", content: { reason: `You asked: ${message}` } }),
+   *   "roots/list": () => ({ roots: [{ uri: "file:///home/me/project", name: "project" }] }),
+   * };
+   * ```
    */
   inputHandlers?: InputHandlers | undefined;
   /** The least severe log messages the server shall send; none without it. */

@@ -335,7 +335,14 @@ export class HostConfigError extends StdioError {
   }
 }
 
-/** An error that came from the other side, or that a handler throws to choose what goes to it. */
+/**
+ * An error that came from the other side, or that a handler throws to choose what goes to it.
+ *
+ * @example In a handler of a resource
+ * ```ts ignore
+ * throw new ProtocolError(ErrorCode.invalidParams, "Resource not found", { uri });
+ * ```
+ */
 export class ProtocolError extends Error {
   /** An integer; see `ErrorCode`. */
   readonly code: number;

@@ -7,6 +7,27 @@ import type { SchemaInput } from "./schema.ts";
 /**
  * The result of a tool, a prompt or a resource that needs to know more first. The handler is called again, with
  * `inputResponses` and `requestState` in its context. A legacy client is asked by the server itself, at most ten times.
+ * `inputRequired` of `@mcp/stdio/server` makes such a result.
+ *
+ * @example
+ * ```ts
+ * import type { ToolDefinition } from "@mcp/stdio/schema";
+ * import { acceptedContent, inputRequired } from "@mcp/stdio/server";
+ *
+ * export const greet: ToolDefinition = {
+ *   description: "Greets the user by name",
+ *   call(_args, context) {
+ *     const answer = acceptedContent(context, "user");
+ *     if (answer !== undefined) return `Hello, ${answer.name}!`;
+ *     if (context.inputResponses !== undefined) return "Hello, whoever you are!";
+ *     const user = inputRequired.elicit({
+ *       message: "What is your name?",
+ *       requestedSchema: { type: "object", properties: { name: { type: "string" } }, required: ["name"] },
+ *     });
+ *     return inputRequired({ inputRequests: { user } });
+ *   },
+ * };
+ * ```
  */
 export interface InputRequiredResult extends Result {
   /** Tells it from an answer. */

@@ -59,6 +59,20 @@ export type {
 /**
  * What a handler knows of its request, and how it speaks while it runs. The functions may be taken apart:
  * `(params, { progress, signal }) => …`. After a cancellation nothing is sent any more, whatever the handler does.
+ *
+ * @example A handler that reports progress and stops when it is told to
+ * ```ts
+ * import type { RequestContext } from "@mcp/stdio/schema";
+ *
+ * export async function indexFiles(files: string[], { progress, signal }: RequestContext): Promise<string> {
+ *   for (const [index, file] of files.entries()) {
+ *     signal.throwIfAborted();
+ *     await fetch(`http://localhost:9200/index/${file}`, { signal }); // hand it on
+ *     progress(index + 1, files.length, file);
+ *   }
+ *   return `${files.length} files indexed`;
+ * }
+ * ```
  */
 export interface RequestContext {
   /** The id of the request. An integer beyond 2^53 stands here as the nearest number, but is answered as it came. */
@@ -169,7 +183,25 @@ export interface ToolAnnotations {
   openWorldHint?: boolean | undefined;
 }
 
-/** A tool: what it is for, what it takes and gives, and what it does. */
+/**
+ * A tool: what it is for, what it takes and gives, and what it does.
+ *
+ * @example
+ * ```ts
+ * import type { ToolDefinition } from "@mcp/stdio/schema";
+ *
+ * export const roll: ToolDefinition = {
+ *   description: "Rolls dice and gives their sum",
+ *   inputSchema: {
+ *     type: "object",
+ *     properties: { count: { type: "integer", minimum: 1, maximum: 100, description: "How many dice" } },
+ *     required: ["count"],
+ *   },
+ *   annotations: { readOnlyHint: true, openWorldHint: false },
+ *   call: () => "7",
+ * };
+ * ```
+ */
 export interface ToolDefinition<S = Schema, O = unknown> {
   /** A name for people. */
   title?: string | undefined;
@@ -226,7 +258,23 @@ export type Completer = (
   context: { arguments: { [name: string]: string } },
 ) => readonly string[] | Promise<readonly string[]>;
 
-/** A resource, or with `{variables}` in its URI a template of resources. */
+/**
+ * A resource, or with `{variables}` in its URI a template of resources.
+ *
+ * @example
+ * ```ts
+ * import type { ResourceDefinition } from "@mcp/stdio/schema";
+ *
+ * const NOTES: { [id: string]: string } = { "1": "Buy salmon" };
+ * export const resources: { [uri: string]: ResourceDefinition } = {
+ *   "note://{id}": {
+ *     name: "note",
+ *     mimeType: "text/plain",
+ *     read: ({ variables: { id = "" } }) => NOTES[id] ?? "There is no such note",
+ *   },
+ * };
+ * ```
+ */
 export interface ResourceDefinition {
   /**
    * Its name in lists.
@@ -272,7 +320,20 @@ export interface PromptArgumentDefinition {
   complete?: Completer | undefined;
 }
 
-/** A prompt. */
+/**
+ * A prompt: a text that a user picks from a menu.
+ *
+ * @example
+ * ```ts
+ * import type { PromptDefinition } from "@mcp/stdio/schema";
+ *
+ * export const translate: PromptDefinition = {
+ *   description: "Translates a text",
+ *   arguments: { language: { required: true, complete: () => ["German", "Greek"] }, text: { required: true } },
+ *   get: ({ language, text }) => `Translate into ${language}:\n\n${text}`,
+ * };
+ * ```
+ */
 export interface PromptDefinition {
   /** A name for people. */
   title?: string | undefined;
@@ -288,7 +349,18 @@ export interface PromptDefinition {
   get(args: { [name: string]: string }, context: RequestContext): PromptOutput | Promise<PromptOutput>;
 }
 
-/** Gives a tool back as it is, with the types of its arguments and of its result inferred from its schemas. */
+/**
+ * Gives a tool back as it is, with the types of its arguments and of its result inferred from its schemas.
+ *
+ * @example
+ * ```ts
+ * import { defineTool } from "@mcp/stdio/schema";
+ * import assert from "node:assert/strict";
+ *
+ * const shout = defineTool({ description: "Gives a text back in capitals", call: ({ text }) => String(text).toUpperCase() });
+ * assert.equal(typeof shout.call, "function");
+ * ```
+ */
 export function defineTool<S, O>(definition: ToolDefinition<S, O>): ToolDefinition<S, O> {
   return definition;
 }

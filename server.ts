@@ -177,6 +177,11 @@ export class Server<Inputs extends ToolSchemas = ToolSchemas, Outputs extends To
    * Tells those clients that asked for it that something has changed: one of the three `list_changed` notifications, or
    * `notifications/resources/updated` with a `uri`.
    *
+   * @example
+   * ```ts ignore
+   * server.publish("notifications/resources/updated", { uri: "counter://value" });
+   * ```
+   *
    * @throws {TypeError} If it is none of these.
    */
   publish(method: string, params?: Params): void {
@@ -184,7 +189,26 @@ export class Server<Inputs extends ToolSchemas = ToolSchemas, Outputs extends To
     this.#session?.publish(method, params);
   }
 
-  /** Adds a tool or replaces one, and tells the clients. */
+  /**
+   * Adds a tool or replaces one, and tells the clients that listen.
+   *
+   * @example
+   * ```ts
+   * import { Server } from "@mcp/stdio/server";
+   * import assert from "node:assert/strict";
+   *
+   * const server = new Server({ info: { name: "plugins", version: "1.0.0" } });
+   * server.addTool("count-words", {
+   *   description: "Counts words",
+   *   inputSchema: { type: "object", properties: { text: { type: "string" } }, required: ["text"] },
+   *   call: ({ text }) => `${String(text).split(" ").length} words`,
+   * });
+   * assert.equal(server.removeTool("count-words"), true);
+   * assert.equal(server.removeTool("count-words"), false);
+   * ```
+   *
+   * @throws {TypeError} If the definition cannot be used.
+   */
   addTool<S, O>(name: string, tool: ToolDefinition<S, O>): void {
     this.#definitions.tools.add(name, tool as ToolDefinition<unknown>);
     this.#changed("tools");
@@ -195,7 +219,7 @@ export class Server<Inputs extends ToolSchemas = ToolSchemas, Outputs extends To
     return this.#definitions.tools.remove(name) && this.#changed("tools");
   }
 
-  /** Adds a resource or a template, or replaces one, and tells the clients. */
+  /** Adds a resource or a template, or replaces one, and tells the clients that listen. */
   addResource(uri: string, resource: ResourceDefinition): void {
     this.#definitions.resources.add(uri, resource);
     this.#changed("resources");
@@ -206,7 +230,7 @@ export class Server<Inputs extends ToolSchemas = ToolSchemas, Outputs extends To
     return this.#definitions.resources.remove(uri) && this.#changed("resources");
   }
 
-  /** Adds a prompt or replaces one, and tells the clients. */
+  /** Adds a prompt or replaces one, and tells the clients that listen. */
   addPrompt(name: string, prompt: PromptDefinition): void {
     this.#definitions.prompts.add(name, prompt);
     this.#changed("prompts");

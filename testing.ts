@@ -50,7 +50,16 @@ export interface PairOptions {
   capacityBytes?: number | undefined;
 }
 
-/** Makes two ends of a pair of pipes in memory: what one end writes, the other reads. */
+/**
+ * Makes two ends of a pair of pipes in memory: what one end writes, the other reads.
+ *
+ * @example
+ * ```ts ignore
+ * const [here, there] = createStreamPair();
+ * server.run(there);
+ * const client = await Client.connect(here);
+ * ```
+ */
 export function createStreamPair(options: PairOptions = {}): [ByteStreams, ByteStreams] {
   const { capacityBytes = 65_536 } = options;
   const there = createMemoryPipe(capacityBytes);

@@ -175,6 +175,50 @@ test("neither a page nor a public comment names a rule by its number", () => {
   assert.deepEqual(found, []);
 });
 
+test("what people begin with has an example in its doc comment", () => {
+  const whole = [
+    "client.ts",
+    "server.ts",
+    "server_process.ts",
+    "host_config.ts",
+    "sdk_transport.ts",
+    "framing.ts",
+    "cli.ts",
+  ];
+  const lacking = whole.flatMap((file) => {
+    const found = readFileSync(join(ROOT, file), "utf8").matchAll(
+      /(\/\*\*(?:(?!\*\/)[^])*\*\/)\s*export (?:async )?(?:function|class) (\w+)/g,
+    );
+    return [...found].filter(([, comment]) => !comment!.includes("@example")).map(([, , name]) =>
+      `${file}: ${name}`
+    );
+  });
+  // A member is looked for by the code behind its comment.
+  const members: ReadonlyArray<readonly [string, string]> = [
+    ["client.ts", "request<Method extends MethodWithoutParams>("],
+    ["client.ts", "callTool("],
+    ["client.ts", "listen("],
+    ["server.ts", "addTool<"],
+    ["server.ts", "publish("],
+    ["client_options.ts", "inputHandlers?:"],
+    ["schema.ts", "export interface RequestContext"],
+    ["schema.ts", "export interface ToolDefinition"],
+    ["schema.ts", "export interface ResourceDefinition"],
+    ["schema.ts", "export interface PromptDefinition"],
+    ["schema.ts", "export function defineTool"],
+    ["outputs.ts", "export interface InputRequiredResult"],
+    ["internal/server/input_builder.ts", "export const inputRequired"],
+    ["errors.ts", "export class ProtocolError"],
+    ["testing.ts", "export function createStreamPair"],
+  ];
+  for (const [file, code] of members) {
+    const text = readFileSync(join(ROOT, file), "utf8");
+    const before = text.slice(0, text.indexOf(`\n${text.includes(`\n  ${code}`) ? "  " : ""}${code}`));
+    if (!before.slice(before.lastIndexOf("/**")).includes("@example")) lacking.push(`${file}: ${code}`);
+  }
+  assert.deepEqual(lacking, []);
+});
+
 test("each host file that is shown can be read, and its servers started", async () => {
   const shown = BLOCKS.filter(({ language, body }) =>
     language.startsWith("json") && /"(?:mcpServers|servers)"/.test(body)
