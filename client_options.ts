@@ -12,7 +12,7 @@ import type {
 import type { CoreMethods, InputMethods } from "./methods.ts";
 import type { Clock, ExitStatus, RuntimeAdapter } from "./runtime.ts";
 
-/** What progress says. */
+/** A progress report. */
 export interface Progress {
   /** How far it is; rises with each notification. */
   readonly progress: number;
@@ -25,54 +25,55 @@ export interface Progress {
 /** Options for {@linkcode Client.request}. */
 export interface RequestOptions {
   /**
-   * How long the answer is awaited, in milliseconds. `Infinity` leaves only `maxTimeoutMs`.
+   * How long to wait for the answer, in milliseconds. With `Infinity` only `maxTimeoutMs` ends the request.
    *
    * @default {60_000}
    */
   timeoutMs?: number | undefined;
   /**
-   * How long the whole request may take, whatever comes meanwhile, in milliseconds.
+   * How long the whole request may take, in milliseconds, whatever comes meanwhile.
    *
    * @default {600_000}
    */
   maxTimeoutMs?: number | undefined;
   /**
-   * Whether progress starts `timeoutMs` anew.
+   * Whether each progress report starts `timeoutMs` anew. The server is then asked for progress, also without `onProgress`.
    *
    * @default {false}
    */
   resetTimeoutOnProgress?: boolean | undefined;
   /**
-   * Whether the request is made again when the server ends before it answers: `auto` those of the specification that can be made
-   * twice, which is all but `tools/call`; `force` any; `never` none.
+   * What to do if the server ends before it answers. `"auto"`: make the request again if the specification lets it be made twice,
+   * which is every method but `tools/call`. `"force"`: make it again in any case. `"never"`: let it fail.
    *
    * @default {"auto"}
    */
   retry?: "auto" | "force" | "never" | undefined;
   /**
-   * Told of progress; the server is asked for it only then. Must not block. If it throws, or gives a promise that rejects, the request
-   * fails with that and the server is told to stop; the same holds for the other callbacks of a request.
+   * Called with each progress report; the server is asked for progress only if this is given. Must not block. If it throws, or gives
+   * a promise that rejects, the request fails with that and the server is told to stop; the same holds for the other callbacks
+   * of a request.
    */
   onProgress?: ((progress: Progress) => void) | undefined;
   /**
-   * Told of log messages that name this request, as those of servers of this module do; `logLevel` asks a modern server for some.
-   * Those that name none go to `onNotification` of the client, and so do all without this callback.
+   * Called with log messages that name this request, as those of servers of this module do; `logLevel` asks a modern server for
+   * some. Those that name none go to `onNotification` of the client, and so do all of them without this callback.
    */
   onLog?: ((level: LoggingLevel, data: unknown, logger?: string) => void) | undefined;
-  /** Told of other notifications that name this request. */
+  /** Called with other notifications that name this request. */
   onNotification?: ((method: string, params: Params | undefined) => void) | undefined;
   /**
-   * Whether the callbacks run before the next frame is read; otherwise they run in order soon after. Such a callback may make a
-   * request, but must not wait for its answer: that is read only when the callback has returned.
+   * Whether the callbacks run before the next message is read; otherwise they run in order, soon after. With `true` a callback may
+   * make a request but must not wait for its answer, which is read only when the callback has returned.
    *
    * @default {false}
    */
   inlineNotifications?: boolean | undefined;
-  /** The least severe log messages the server shall send during this request. */
+  /** Asks a modern server to send log messages of this level and above during this request; without it, it sends none. */
   logLevel?: LoggingLevel | undefined;
   /**
-   * Gives the request up: the server is told to stop, and the promise rejects with the signal's reason. The server learns the reason
-   * only if that is a text of at most 1 KiB.
+   * Gives the request up when it fires: the server is told to stop, and the promise rejects with the signal's reason. The server
+   * learns the reason only if that is a text of at most 1 KiB.
    */
   signal?: AbortSignal | undefined;
 }
@@ -93,7 +94,7 @@ export type RequestParams<Method extends keyof CoreMethods> =
 /** The result of a method of the specification. */
 export type RequestResult<Method extends keyof CoreMethods> = CoreMethods[Method]["result"];
 
-/** What a client is bound by. */
+/** Bounds of what a server can make grow in a client. */
 export interface ClientLimits {
   /**
    * The longest line in bytes, in either direction; CR LF is not counted.
@@ -108,7 +109,7 @@ export interface ClientLimits {
    */
   maxNestingDepth?: number | undefined;
   /**
-   * As many bytes are read and decoded at a time, at most; a line may be longer.
+   * How many bytes are read and decoded at a time, at most; a line may be longer.
    *
    * @default {65_536}
    */
@@ -143,31 +144,34 @@ export type InputHandlers = { readonly [Method in keyof InputMethods]?: InputHan
 /** Options for {@linkcode Client.connect} and {@linkcode spawn}. */
 export interface ClientOptions {
   /**
-   * Who asks.
+   * The name and version that servers are told.
    *
    * @default {this module's name and version}
    */
   info?: Implementation | undefined;
   /**
-   * What the client can do.
+   * What servers are told that the client can do.
    *
    * @default {what follows from `inputHandlers`}
    */
   capabilities?: ClientCapabilities | undefined;
   /**
-   * What the server is taken for: `auto` finds out, `modern` takes no other, `legacy` begins with `initialize`.
+   * Which era to speak. `"auto"`: find out what the server speaks. `"modern"`: take no other. `"legacy"`: begin with `initialize`
+   * at once.
    *
    * @default {"auto"}
    */
   era?: "auto" | Era | undefined;
   /**
-   * How long a server may take until it has answered the greeting, in milliseconds.
+   * How long the handshake may take, in milliseconds, from the start of the server. Raise it for servers that are installed when
+   * they are first started, such as those of `npx`.
    *
    * @default {60_000}
    */
   connectTimeoutMs?: number | undefined;
   /**
-   * How long a server may be silent before it is taken for a legacy one, in milliseconds.
+   * How long to wait for the answer to `server/discover`, in milliseconds, before the client falls back to `initialize`. For an old
+   * server that ignores unknown methods connecting takes this long: lower it, or set `era: "legacy"`.
    *
    * @default {10_000}
    */
@@ -185,15 +189,15 @@ export interface ClientOptions {
    */
   maxTimeoutMs?: number | undefined;
   /**
-   * How long the acknowledgment of a listen stream is awaited, in milliseconds.
+   * How long to wait for the server to acknowledge a {@linkcode Client.listen}, in milliseconds.
    *
    * @default {10_000}
    */
   listenTimeoutMs?: number | undefined;
   /**
-   * How long a server that is ready may be silent before it is asked for a sign of life, and how long it then has to answer, in
-   * milliseconds. One that does not is ended and, if this client has started it, started again as after a crash. While the client
-   * waits to ask, it keeps this process alive.
+   * How long a server may show no sign of life before it is asked for one, and how long it then has to answer, in milliseconds. One
+   * that does not answer is ended and, if this client has started it, started again as after a crash. The check keeps this
+   * process alive.
    *
    * @default {Infinity}
    */
@@ -201,20 +205,20 @@ export interface ClientOptions {
   /** What the client is bound by. */
   limits?: ClientLimits | undefined;
   /**
-   * Told, in order, of each notification that names no request: log messages and, from legacy servers, changes. One that gives a
-   * promise is awaited before the next; it may wait for requests of its own.
+   * Called, in order, with each notification that names no request: log messages and, from legacy servers, changes. If it gives a
+   * promise, the next call waits for that; it may wait for requests of its own.
    */
   onNotification?: ((method: string, params: Params | undefined) => void | Promise<void>) | undefined;
   /**
-   * Whether `onNotification` runs, and is awaited, before the next frame is read. It may then make a request, but must not wait
+   * Whether `onNotification` runs, and is waited for, before the next message is read. It may then make a request, but must not wait
    * for its answer.
    *
    * @default {false}
    */
   inlineNotifications?: boolean | undefined;
-  /** Told of text on the server's stdout that is no message, at most 1 KiB of it. */
+  /** Called with text on the server's stdout that is no message, at most 1 KiB of it. */
   onStrayOutput?: ((text: string) => void) | undefined;
-  /** Told of each change of {@linkcode Client.state}. */
+  /** Called at each change of {@linkcode Client.state}. */
   onStateChange?: ((state: ClientState) => void) | undefined;
   /**
    * Answer what a server asks: `elicitation/create`, `sampling/createMessage`, `roots/list`. The client tells servers that it can
@@ -231,17 +235,17 @@ export interface ClientOptions {
    * ```
    */
   inputHandlers?: InputHandlers | undefined;
-  /** The least severe log messages the server shall send; none without it. */
+  /** Asks the server to send log messages of this level and above; without it, it sends none. */
   logLevel?: LoggingLevel | undefined;
   /**
-   * Takes what the client says about itself.
+   * Takes the client's own warnings and errors.
    *
    * @default {warnings and errors to stderr}
    */
   logger?: Logger | undefined;
   /**
-   * Whether `logger.debug` is told of each frame that passes: which way, of what kind, its id, method and size in bytes, never
-   * its content. It costs nothing when it is off. A `Connection` that is handed in is not looked into.
+   * Whether `logger.debug` is told of each message that passes: its direction, kind, id, method and size in bytes, never its
+   * content. It costs nothing when it is off. A `Connection` that is handed in is not looked into.
    *
    * @default {false}
    */
@@ -281,30 +285,30 @@ export interface SpawnOptions extends ClientOptions, CloseOptions {
   /** What is set in its environment; `undefined` and `null` remove a name. */
   env?: Readonly<Record<string, string | undefined | null>> | undefined;
   /**
-   * What it takes over from this process's environment: the names that programs need to work and that hold no secrets, all of
-   * it, or nothing.
+   * What the server gets of this process's environment. `"safe"`: the names that programs need to be found and to work, which hold
+   * no secrets. `"all"`: everything. `"none"`: nothing.
    *
    * @default {"safe"}
    */
   inheritEnv?: "safe" | "all" | "none" | undefined;
-  /** Further names to take over; one that ends in `*` is a pattern. */
+  /** Further names of this process's environment that the server gets; one that ends in `*` is a pattern. */
   passEnv?: readonly string[] | undefined;
   /**
-   * Whether it leads a process group of its own, so that what it starts is ended with it, and a Ctrl-C in the terminal is not
-   * its own.
+   * Whether the server leads a process group of its own: then what it starts is ended with it, and a Ctrl-C in the terminal does not
+   * reach it.
    *
    * @default {true}
    */
   processGroup?: boolean | undefined;
   /**
-   * Where its stderr goes: to this process's, there and into `stderrTail`, into `stderrTail` alone, nowhere, or line by line to
-   * a function. A line longer than 8 KiB comes in pieces.
+   * Where its stderr goes. `"inherit"`: to this process's own. `"tee"`: there and into `stderrTail`. `"capture"`: into `stderrTail`
+   * alone. `"ignore"`: nowhere. A function is called with each line; one longer than 8 KiB comes in pieces.
    *
    * @default {"inherit"}
    */
   stderr?: "inherit" | "tee" | "capture" | "ignore" | ((line: string) => void) | undefined;
   /**
-   * How many times in a row it is started again when it ends by itself. A minute of life clears the record.
+   * How many times in a row a server that ends by itself is started again; 0 for never. A minute of life clears the count.
    *
    * @default {3}
    */
@@ -316,7 +320,7 @@ export interface SpawnOptions extends ClientOptions, CloseOptions {
    * @default {true}
    */
   keepAlive?: boolean | undefined;
-  /** Ends the server at once, also while it is being started; `spawn` then rejects with the signal's reason. */
+  /** Ends the server at once when it fires, also while it is being started; `spawn` then rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
   /**
    * The runtime.

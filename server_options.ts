@@ -29,7 +29,7 @@ export type ToolSchemas = { [name: string]: unknown };
 /** No schemas: what is not said of tools that were not seen. */
 export type NoSchemas = { [name in never]: unknown };
 
-/** What a server is bound by. */
+/** Bounds of what a client can make grow in a server. */
 export interface ServerLimits {
   /**
    * How many requests run at the same time.
@@ -38,8 +38,8 @@ export interface ServerLimits {
    */
   maxInFlightRequests?: number | undefined;
   /**
-   * How many more are read ahead and wait for their turn. Behind that up to 1 MiB of lines is kept aside, so that cancellations
-   * and the end of the input are learned; then the client is held by the pipe, and a request that has found no room for ten
+   * How many more are read ahead and wait for their turn. Behind them up to 1 MiB of lines is kept aside, so that cancellations
+   * and the end of the input are noticed; then the client is held back by its pipe, and a request that has waited for ten
    * seconds is answered `Server busy`.
    *
    * @default {256}
@@ -52,8 +52,8 @@ export interface ServerLimits {
    */
   maxListenStreams?: number | undefined;
   /**
-   * Above this much output that the client has not taken, in bytes, no request begins. Those that have begun are answered all
-   * the same: as long as a client reads nothing, up to `maxInFlightRequests` results wait beside it.
+   * How much output may wait for the client to read it, in bytes, before no new request begins. Requests that have begun are still
+   * answered: as long as a client reads nothing, up to `maxInFlightRequests` results wait beside it.
    *
    * @default {1_048_576}
    */
@@ -71,14 +71,14 @@ export interface ServerLimits {
    */
   maxNestingDepth?: number | undefined;
   /**
-   * As many bytes are read and decoded at a time, at most; a line may be longer.
+   * How many bytes are read and decoded at a time, at most; a line may be longer.
    *
    * @default {65_536}
    */
   readBufferBytes?: number | undefined;
 }
 
-/** How long clients may keep what can be cached. */
+/** How long clients may keep lists and resources. */
 export interface CacheHint {
   /**
    * In milliseconds.
@@ -118,15 +118,16 @@ export interface ServerOptions<
   resources?: { [uri: string]: ResourceDefinition } | undefined;
   /** Prompts by name. */
   prompts?: { [name: string]: PromptDefinition } | undefined;
-  /** Told of each notification of the client but cancellations. */
+  /** Called with each notification of the client but cancellations. */
   onNotification?: ((method: string, params: Params | undefined) => void) | undefined;
   /**
-   * Whether clients that begin with `initialize` are served or told which revisions there are.
+   * What clients get that begin with `initialize`. `"serve"`: they are served. `"reject"`: error -32022, which lists the revisions
+   * that this server speaks.
    *
    * @default {"serve"}
    */
   legacy?: "serve" | "reject" | undefined;
-  /** What the server is bound by. */
+  /** Bounds of what a client can make grow. */
   limits?: ServerLimits | undefined;
   /** How long clients may keep lists and resources. */
   cache?: CacheHint | undefined;
@@ -137,25 +138,25 @@ export interface ServerOptions<
    */
   pageSize?: number | undefined;
   /**
-   * How long requests in flight are awaited after the end of input, in milliseconds; then their signals fire.
+   * How long requests that run may go on after the end of the input, in milliseconds; then their signals fire.
    *
    * @default {10_000}
    */
   drainTimeoutMs?: number | undefined;
   /**
-   * Begins the work on a request; the default begins it at once. It must call its argument once, now or later. If it throws,
-   * the request is answered `Server busy`.
+   * Begins the work on a request: it must call its argument once, now or later. The default calls it at once. If it throws, the
+   * request is answered `Server busy`.
    */
   startTask?: ((task: () => void) => void) | undefined;
   /**
-   * Takes what the server says about itself.
+   * Takes the server's own warnings and errors.
    *
    * @default {warnings and errors to stderr}
    */
   logger?: Logger | undefined;
   /**
-   * Whether `logger.debug` is told of each frame that passes: which way, of what kind, its id, method and size in bytes, never
-   * its content. It costs nothing when it is off.
+   * Whether `logger.debug` is told of each message that passes: its direction, kind, id, method and size in bytes, never its
+   * content. It costs nothing when it is off.
    *
    * @default {false}
    */
@@ -167,21 +168,21 @@ export interface ServerOptions<
 /** Options for {@linkcode serve}: what belongs to the process. */
 export interface ServeOptions {
   /**
-   * Sends to stderr what code in this process writes to stdout by other means, such as `console.log`. It begins
-   * with the call and lasts as long as the process.
+   * Whether what code in this process writes to stdout by other means, such as `console.log`, goes to stderr. It begins with the
+   * call and lasts as long as the process.
    *
    * @default {true}
    */
   guardStdout?: boolean | undefined;
   /**
-   * Ends the server at SIGTERM and SIGINT, with answers written; a second signal ends the process at once.
+   * Whether SIGTERM and SIGINT end the server, with its answers written; a second signal then ends the process at once.
    *
    * @default {true}
    */
   signals?: boolean | undefined;
   /**
-   * At an error that nobody catches, reports it on stderr, answers what is in flight with an error, and ends the process
-   * with code 1; unless other code of this process handles such errors.
+   * What to do at an error that nobody catches. `true`: report it on stderr, answer what is in flight with an error, and end the
+   * process with code 1, unless other code of this process handles such errors. `false`: leave it to the runtime.
    *
    * @default {true}
    */
@@ -200,7 +201,7 @@ export interface ServeOptions {
    * @default {1_000}
    */
   lingerMs?: number | undefined;
-  /** Called when the server has ended, and awaited for as long as the drain may take. */
+  /** Called when the server has ended; the process waits for it, for up to `drainTimeoutMs`. */
   onClose?: ((end: ServerEnd) => void | Promise<void>) | undefined;
   /**
    * The runtime.

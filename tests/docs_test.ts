@@ -179,7 +179,6 @@ test("what people begin with has an example in its doc comment", () => {
   const whole = [
     "client.ts",
     "server.ts",
-    "server_process.ts",
     "host_config.ts",
     "sdk_transport.ts",
     "framing.ts",
@@ -198,6 +197,7 @@ test("what people begin with has an example in its doc comment", () => {
     ["client.ts", "request<Method extends MethodWithoutParams>("],
     ["client.ts", "callTool("],
     ["client.ts", "listen("],
+    ["server_process.ts", "export async function spawnServer"],
     ["server.ts", "addTool<"],
     ["server.ts", "publish("],
     ["client_options.ts", "inputHandlers?:"],
