@@ -40,5 +40,3 @@ createInterface({ input: process.stdin }).on("line", (line) => {
   if (result === undefined) send({ id, error: { code: -32601, message: "Method not found" } });
   else send({ id, result });
 });
-// The cache is looked after also when nobody is there any more.
-setInterval(() => {}, 60_000);
