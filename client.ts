@@ -39,8 +39,8 @@ import type {
   RequestResult,
   SpawnOptions,
 } from "./client_options.ts";
-import { resolveGraces, resolveRequest } from "./client_settings.ts";
-import { connectClient, spawnClient, type StartedClient } from "./client_start.ts";
+import { resolveGraces, resolveRequest } from "./internal/client_setup/resolve_options.ts";
+import { connectClient, spawnClient, type StartedClient } from "./internal/client_setup/start.ts";
 import type { Connection } from "./connection.ts";
 import type { CallSettings } from "./internal/client/call.ts";
 import { placed } from "./internal/client/caller_line.ts";

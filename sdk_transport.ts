@@ -37,9 +37,13 @@
  * @module
  */
 
-import { checkLaunch } from "./client_checks.ts";
+import { checkLaunch } from "./internal/client_setup/check_options.ts";
 import type { SpawnOptions } from "./client_options.ts";
-import { resolveGraces, resolveLaunch, resolveSurroundings } from "./client_settings.ts";
+import {
+  resolveGraces,
+  resolveLaunch,
+  resolveSurroundings,
+} from "./internal/client_setup/resolve_options.ts";
 import { detectRuntime } from "./internal/runtime/detect.ts";
 import { guardStdoutNow } from "./internal/runtime/guard_now.ts";
 import { ProcessWire, type ProcessWireSettings } from "./internal/sdk/process_wire.ts";

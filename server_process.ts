@@ -1,8 +1,12 @@
 /** A server's process without a client: what any client of the protocol can talk to. `client.ts` gives this out. */
 
-import { checkLaunch } from "./client_checks.ts";
+import { checkLaunch } from "./internal/client_setup/check_options.ts";
 import type { CloseOptions, CloseReport, SpawnOptions } from "./client_options.ts";
-import { resolveGraces, resolveLaunch, resolveSurroundings } from "./client_settings.ts";
+import {
+  resolveGraces,
+  resolveLaunch,
+  resolveSurroundings,
+} from "./internal/client_setup/resolve_options.ts";
 import type { Connection } from "./connection.ts";
 import { offAbort, onAbort } from "./internal/abort.ts";
 import type { Graces, Link } from "./internal/client/link.ts";

@@ -10,7 +10,7 @@ const { rows, neighbours } = readLayers();
 
 /** The two sides, faces and what is behind them. */
 const SERVER_SIDE = /^(server(_options)?\.ts|internal\/server\/)/;
-const CLIENT_SIDE = /^(client(_options|_settings)?\.ts|internal\/client\/)/;
+const CLIENT_SIDE = /^(client(_options)?\.ts|internal\/client(_setup)?\/)/;
 
 /** Names of runtimes that only `internal/runtime/` may say. */
 const RUNTIME_NAMES = /\b(?:Deno|Bun)\.|from "node:|import\("node:|globalThis\.(?:Deno|Bun|process)\b/;

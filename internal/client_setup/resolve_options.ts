@@ -6,26 +6,26 @@ import type {
   InputHandlers,
   RequestOptions,
   SpawnOptions,
-} from "./client_options.ts";
-import type { CallSettings } from "./internal/client/call.ts";
-import type { Graces } from "./internal/client/link.ts";
-import type { ClientSettings, StartedCommand } from "./internal/client/settings.ts";
-import { systemClock } from "./internal/clock.ts";
+} from "../../client_options.ts";
+import { type Logger, stderrLogger } from "../../logger.ts";
+import type { ClientCapabilities } from "../../messages.ts";
+import type { RuntimeAdapter } from "../../runtime.ts";
+import type { CallSettings } from "../client/call.ts";
+import type { Graces } from "../client/link.ts";
+import type { ClientSettings, StartedCommand } from "../client/settings.ts";
+import { systemClock } from "../clock.ts";
+import { FrameTrace } from "../framing/frame_trace.ts";
 import {
   checkDuration,
   checkFramingLimits,
   checkPositiveInteger,
   FRAMING_DEFAULTS,
   withoutUndefined,
-} from "./internal/options.ts";
-import type { StartSettings } from "./internal/process/start_server.ts";
-import { FrameTrace } from "./internal/framing/frame_trace.ts";
-import { type Facts, toSafeLogger } from "./internal/safe_logger.ts";
-import type { ConnectionSettings } from "./internal/stream_connection.ts";
-import { VERSION } from "./internal/version.ts";
-import { type Logger, stderrLogger } from "./logger.ts";
-import type { ClientCapabilities } from "./messages.ts";
-import type { RuntimeAdapter } from "./runtime.ts";
+} from "../options.ts";
+import type { StartSettings } from "../process/start_server.ts";
+import { type Facts, toSafeLogger } from "../safe_logger.ts";
+import type { ConnectionSettings } from "../stream_connection.ts";
+import { VERSION } from "../version.ts";
 
 /**
  * What a client goes by; `command` is what was started, if anything was, and `canRelaunch` whether that can be done again.

@@ -1,11 +1,11 @@
 /** Options that no type has checked: what cannot be used is told at once and by name. */
 
-import type { ClientLimits, ClientOptions, SpawnOptions } from "./client_options.ts";
-import { systemClock } from "./internal/clock.ts";
-import { checkKnownOptions } from "./internal/known_options.ts";
-import { checkLaunchOptions, kindOf } from "./internal/process/launch_options.ts";
-import { toSafeLogger } from "./internal/safe_logger.ts";
-import { type Logger, stderrLogger } from "./logger.ts";
+import type { ClientLimits, ClientOptions, SpawnOptions } from "../../client_options.ts";
+import { type Logger, stderrLogger } from "../../logger.ts";
+import { systemClock } from "../clock.ts";
+import { checkKnownOptions } from "../known_options.ts";
+import { checkLaunchOptions, kindOf } from "../process/launch_options.ts";
+import { toSafeLogger } from "../safe_logger.ts";
 
 /** The compiler sees to it that none is missing. */
 type Names<Options> = { readonly [Name in keyof Required<Options>]: true };

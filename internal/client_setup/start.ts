@@ -1,21 +1,21 @@
 /** How a client comes to its server: over what it is given, or by starting a process. */
 
-import { checkClient, checkLaunch } from "./client_checks.ts";
-import type { ClientOptions, SpawnOptions } from "./client_options.ts";
-import { resolveLaunch, resolveSettings, type Surroundings } from "./client_settings.ts";
-import type { Connection } from "./connection.ts";
-import { offAbort, onAbort } from "./internal/abort.ts";
-import { stateListener } from "./internal/client/client_state.ts";
-import { ClientCore } from "./internal/client/core.ts";
-import type { Link } from "./internal/client/link.ts";
-import type { ClientSettings } from "./internal/client/settings.ts";
-import { StreamLink } from "./internal/client/stream_link.ts";
-import { formatCommandLine } from "./internal/command_line.ts";
-import { startServer } from "./internal/process/start_server.ts";
-import { detectRuntime } from "./internal/runtime/detect.ts";
-import { StreamConnection } from "./internal/stream_connection.ts";
-import type { ByteStreams } from "./runtime.ts";
-import { ServerProcess, takeProcess } from "./server_process.ts";
+import type { ClientOptions, SpawnOptions } from "../../client_options.ts";
+import type { Connection } from "../../connection.ts";
+import type { ByteStreams } from "../../runtime.ts";
+import { ServerProcess, takeProcess } from "../../server_process.ts";
+import { offAbort, onAbort } from "../abort.ts";
+import { stateListener } from "../client/client_state.ts";
+import { ClientCore } from "../client/core.ts";
+import type { Link } from "../client/link.ts";
+import type { ClientSettings } from "../client/settings.ts";
+import { StreamLink } from "../client/stream_link.ts";
+import { formatCommandLine } from "../command_line.ts";
+import { startServer } from "../process/start_server.ts";
+import { detectRuntime } from "../runtime/detect.ts";
+import { StreamConnection } from "../stream_connection.ts";
+import { checkClient, checkLaunch } from "./check_options.ts";
+import { resolveLaunch, resolveSettings, type Surroundings } from "./resolve_options.ts";
 
 /** A client that has been greeted, and what it goes by. */
 export interface StartedClient {
