@@ -151,12 +151,12 @@ export class Client {
     return stateOf(this.#core.supervisor.life, this.#core.supervisor.restartCount);
   }
 
-  /** The id of the server's process; undefined while there is none. */
+  /** The process id of the server; undefined while there is none. */
   get pid(): number | undefined {
     return this.#core.supervisor.link?.pid;
   }
 
-  /** Whether requests speak for themselves or a handshake was made. */
+  /** The era that is spoken: `modern` from revision 2026-07-28 on, `legacy` before. */
   get era(): Era {
     return this.#core.peer!.era;
   }
@@ -166,17 +166,17 @@ export class Client {
     return this.#core.peer!.protocolVersion;
   }
 
-  /** Who the server says it is. For display and logs. */
+  /** The name and version that the server gives itself. For display and logs. */
   get serverInfo(): Implementation | undefined {
     return this.#core.peer!.serverInfo;
   }
 
-  /** What the server can do. */
+  /** What the server says it can do. */
   get capabilities(): ServerCapabilities {
     return this.#core.peer!.capabilities;
   }
 
-  /** How a model should use the server, if it says. */
+  /** How a model should use the server, if the server says so. */
   get instructions(): string | undefined {
     return this.#core.peer!.instructions;
   }
@@ -196,7 +196,7 @@ export class Client {
     return this.#core.stderrTail;
   }
 
-  /** Resolves when the server has ended and none will be started any more. */
+  /** Resolves when the server has ended and will not be started again. */
   get closed(): Promise<CloseReport> {
     return this.#core.supervisor.closed;
   }
@@ -331,16 +331,16 @@ export class Client {
   }
 
   /**
-   * Ends the server: its input ends, then SIGTERM, then SIGKILL, to it and to what it started. Requests under way fail at once.
-   * Resolves when the process is reaped, with what it took. Safe in any phase and more than once.
+   * Ends the server and what it started: first its input ends, then comes SIGTERM, then SIGKILL. Requests under way fail at once.
+   * Resolves when the process is gone, with what that took. Safe in any phase and more than once.
    */
   close(options: CloseOptions = {}): Promise<CloseReport> {
     return this.#core.close(this.#gracesOf(options));
   }
 
   /**
-   * Ends the server in order and starts another, also one that hangs. What is under way goes again if it can be made twice, or fails as
-   * with a crash. Resolves when the new server is ready. Needs a client of {@linkcode spawn}.
+   * Ends the server, also one that hangs, and starts another. Requests under way are made again if they may be made twice, or fail as
+   * after a crash. Resolves when the new server is ready. Needs a client of {@linkcode spawn}.
    *
    * @throws {ConnectionClosedError} As a rejection, if no server can be had any more, or the client is closed.
    * @throws {TypeError} As a rejection, if this client has not started the server.
@@ -377,8 +377,8 @@ export class Client {
 }
 
 /**
- * Starts a server and connects to it. Resolves when it has answered; from then on it is watched, started again when it ends by
- * itself, and ended with its whole process tree.
+ * Starts a server and waits until it is ready. From then on the client owns its process: it starts the server again when it ends by
+ * itself, and ends it with everything that it started.
  *
  * @example
  * ```ts ignore

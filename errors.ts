@@ -364,7 +364,7 @@ export class ProtocolError extends Error {
   }
 }
 
-/** The one mapping from what a handler threw to what goes on the wire: foreign texts and stacks stay here. */
+/** What a client is told of what a handler has thrown: a `ProtocolError` as it is, of all else only "Internal error". */
 export function toErrorObject(thrown: unknown): JSONRPCErrorObject {
   try {
     if (thrown instanceof ProtocolError) return thrown.toJSON();

@@ -26,7 +26,7 @@ export interface HostConfigOptions {
    * @default {false}
    */
   expandTilde?: boolean | undefined;
-  /** Asks for an input, once, when a server refers to it. Without an answer its default holds. */
+  /** Called for an input, once, when a server refers to it. Without an answer the input's default counts. */
   resolveInput?: ((input: HostConfigInput) => string | undefined | Promise<string | undefined>) | undefined;
 }
 
@@ -48,13 +48,13 @@ export interface ParseHostConfigOptions extends HostConfigOptions {
 export interface ReadHostConfigOptions extends HostConfigOptions {
   /** Variables that go before those of this process. */
   env?: Readonly<Record<string, string>> | undefined;
-  /** The runtime; the one at hand by default. */
+  /** The runtime; by default the one that this runs on. */
   runtime?: RuntimeAdapter | undefined;
 }
 
 /** Options for `resolveLaunch`. */
 export interface ResolveLaunchOptions {
-  /** The runtime that reads the file; the one at hand by default. */
+  /** The runtime that reads the file; by default the one that this runs on. */
   runtime?: RuntimeAdapter | undefined;
 }
 
@@ -107,10 +107,10 @@ export interface LaunchAllOptions<T> {
   perCommandConcurrency?: number | undefined;
   /** Tries again what could not be started; by default nothing is. */
   retry?: LaunchRetryOptions | undefined;
-  /** The runtime that reads an `envFile`; the one at hand by default. */
+  /** The runtime that reads an `envFile`; by default the one that this runs on. */
   runtime?: RuntimeAdapter | undefined;
   /** The time that waits are measured by. */
   clock?: Clock | undefined;
-  /** Ends it: what has not begun never does. It is also handed to `launch`, whose answer is still awaited. */
+  /** Stops it when it fires: no further server is started. It is also handed to `launch`, whose answer is still waited for. */
   signal?: AbortSignal | undefined;
 }

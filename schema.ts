@@ -79,13 +79,13 @@ export interface RequestContext {
   readonly id: RequestId;
   /** Its method. */
   readonly method: string;
-  /** Whether it spoke for itself or belongs to a legacy handshake. */
+  /** The era of the request: `modern` from revision 2026-07-28 on, `legacy` before. */
   readonly era: Era;
   /** The revision it is served by. */
   readonly protocolVersion: string;
-  /** Who asks, if told. Self-reported: for display and logs. */
+  /** The name and version that the client gives itself, if it does. For display and logs. */
   readonly clientInfo: Implementation | undefined;
-  /** What the client can do. */
+  /** What the client says it can do. */
   readonly clientCapabilities: ClientCapabilities;
   /** What the client answers to an `input_required` result, by the keys of its `inputRequests`. */
   readonly inputResponses: { readonly [key: string]: Result } | undefined;
@@ -209,7 +209,7 @@ export interface ToolDefinition<S = Schema, O = unknown> {
   description?: string | undefined;
   /**
    * The arguments. Checked before the call; what is wrong goes back as a result with `isError`, so that the model can
-   * mend it.
+   * correct them.
    *
    * @default {an object without rules}
    */

@@ -174,7 +174,7 @@ export class Server<Inputs extends ToolSchemas = ToolSchemas, Outputs extends To
   }
 
   /**
-   * Tells those clients that asked for it that something has changed: one of the three `list_changed` notifications, or
+   * Tells the clients that listen that something has changed: one of the three `list_changed` notifications, or
    * `notifications/resources/updated` with a `uri`.
    *
    * @example
@@ -242,9 +242,9 @@ export class Server<Inputs extends ToolSchemas = ToolSchemas, Outputs extends To
   }
 
   /**
-   * Ends the server as the end of input does: what was accepted is answered first. Resolves when that is done. Safe in
-   * any phase and more than once. A handler may call it but should not wait for it, since it waits for the
-   * handler's answer; one that does goes on when `drainTimeoutMs` have passed, and is still answered.
+   * Ends the server as the end of its input does: what was accepted is answered first. Resolves when that is done. Safe in any phase
+   * and more than once. A handler may call it but should not wait for it, since it waits for the handler's answer; one that
+   * does goes on when `drainTimeoutMs` have passed, and is still answered.
    */
   close(): Promise<void> {
     this.#earlyEnd ??= { reason: "closed" };

@@ -70,7 +70,7 @@ export function createStreamPair(options: PairOptions = {}): [ByteStreams, ByteS
   ];
 }
 
-/** Makes two connected connections. They run the real framing, so a test sees what would be on the wire. */
+/** Makes two connections that are connected with each other. They run the real framing, so a test sees what a pipe would hold. */
 export function createConnectionPair(options: PairOptions = {}): [Connection, Connection] {
   const [here, there] = createStreamPair(options);
   return [new StreamConnection(here, FRAMING_DEFAULTS), new StreamConnection(there, FRAMING_DEFAULTS)];
