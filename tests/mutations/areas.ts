@@ -3,6 +3,7 @@ import type { Mutation } from "./mutation.ts";
 import { ROWS as cli } from "./rows/cli.ts";
 import { ROWS as client } from "./rows/client.ts";
 import { ROWS as connection } from "./rows/connection.ts";
+import { ROWS as docs } from "./rows/docs.ts";
 import { ROWS as doctor } from "./rows/doctor.ts";
 import { ROWS as framing } from "./rows/framing.ts";
 import { ROWS as host_config } from "./rows/host_config.ts";
@@ -23,6 +24,7 @@ export const AREAS: ReadonlyMap<string, readonly Mutation[]> = new Map(Object.en
   host_config,
   schemas,
   cli: [...cli, ...doctor],
+  docs,
 }));
 
 /** How often the text to be replaced stands in a source: a row is good if it is once. */
