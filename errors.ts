@@ -20,7 +20,7 @@
  * @module
  */
 
-import { ErrorCode, type JSONRPCErrorObject, type RequestId } from "./messages.ts";
+import { ErrorCode, type JSONRPCErrorObject } from "./messages.ts";
 import type { ExitStatus } from "./runtime.ts";
 
 /** Base of all errors that stay on this side of the wire: catch it for "anything of this module". */
@@ -372,13 +372,4 @@ export function toErrorObject(thrown: unknown): JSONRPCErrorObject {
     // Something that cannot even be looked at is no error of ours.
   }
   return { code: ErrorCode.internalError, message: "Internal error" };
-}
-
-/** A request id for a log line: short, on one line, and told apart from a number when it is a string. */
-export function describeId(id: RequestId | undefined): string {
-  if (id === undefined) return "none";
-  if (typeof id === "number") return String(id);
-  // deno-lint-ignore no-control-regex -- these are what must not reach a log line
-  const text = id.slice(0, 64).replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, "?");
-  return `"${text}${id.length > 64 ? "…" : ""}"`;
 }

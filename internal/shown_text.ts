@@ -4,6 +4,8 @@
  * proportion to what is shown, not to the text.
  */
 
+import type { RequestId } from "../messages.ts";
+
 /**
  * Characters that move the cursor, are not seen, or change the order of what is seen. An unassigned one may be any of
  * these in a later Unicode.
@@ -36,6 +38,12 @@ export function cutText(text: string, maxLength: number, quote: Quote): CutText 
   const tail = takeWithin(text.slice(-(maxLength / 2 + 1)), maxLength / 2, "tail");
   const missing = text.length - head.length - tail.length;
   return { text: `${quote(head)}[${missing} more characters]${quote(tail)}`, missing };
+}
+
+/** A request id for a log line: short, on one line, and told apart from a number when it is a string. */
+export function describeId(id: RequestId | undefined): string {
+  if (id === undefined) return "none";
+  return typeof id === "number" ? String(id) : quoteText(id, 80);
 }
 
 /** Whether a text holds something that is not seen as it is. */
@@ -78,7 +86,8 @@ function takeWithin(text: string, room: number, end: "head" | "tail"): string {
   return (end === "tail" ? taken.reverse() : taken).join("");
 }
 
-function toEscape(character: string): string {
+/** A character spelled out by a backslash. */
+export function toEscape(character: string): string {
   if (character === "\n") return "\\n";
   if (character === "\r") return "\\r";
   if (character === "\t") return "\\t";

@@ -87,7 +87,7 @@ test("readObjectSpec() survives schemas that are none, that refer to themselves,
 
 test("text of servers is shown without a character that a terminal acts on (L1, L6)", () => {
   const evil = "a\x1b[2Jb\x07\x9b31m\u202ec\u2028d\u{e0041}\ud800e\r\nf\tg\rh";
-  assert.equal(showText(evil), "a\\u001b[2Jb\\u0007\\u009b31m\\u202ec\\u2028d\\u{e0041}\\ud800e\nf\tg\\rh");
+  assert.equal(showText(evil), "a\\u001b[2Jb\\u0007\\u009b31m\\u202ec\\u2028d\\U000e0041\\ud800e\nf\tg\\rh");
   assert.doesNotMatch(showLine(evil), /[\p{Cc}\p{Cs}\p{Bidi_Control}\u2028]/u);
   assert.equal(showLine("x".repeat(20), 5), "xxxxx… [15 more characters]");
   assert.equal(showText("👩‍👩‍👧 é ไทย\u00a0"), "👩‍👩‍👧 é ไทย\u00a0");

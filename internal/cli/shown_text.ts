@@ -3,24 +3,29 @@
  * what stands beside them: all of those are spelled out. Line breaks and tabs stay where a text has lines.
  */
 
-/** Control characters but LF and tab, lone surrogates, line separators, bidi marks, and invisible tags. */
-// deno-lint-ignore no-control-regex -- they are what is looked for
-const UNSAFE_REGEXP = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\p{Cs}\p{Bidi_Control}\u{e0000}-\u{e0fff}]/gu;
+import { toEscape } from "../shown_text.ts";
+
+/** Control characters but LF and tab, lone surrogates, line separators, byte order marks, bidi marks, and invisible tags. */
+const UNSAFE_REGEXP =
+  // deno-lint-ignore no-control-regex -- they are what is looked for
+  /[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\p{Cs}\p{Bidi_Control}\u{e0000}-\u{e0fff}]/gu;
 const LINE_BREAKS_REGEXP = /[\n\t]/g;
+
+/** Everything unsafe spelled out; line breaks but CR, and tabs, stay. */
+export function spellUnsafe(text: string): string {
+  return text.replaceAll(UNSAFE_REGEXP, toEscape);
+}
 
 /** A text of any number of lines. */
 export function showText(text: string): string {
-  return text.replaceAll("\r\n", "\n").replaceAll(UNSAFE_REGEXP, escapeCharacter);
+  return spellUnsafe(text.replaceAll("\r\n", "\n"));
 }
 
 /** A text on one line; what is longer than the limit is cut, and the cut is shown. */
 export function showLine(text: string, maxLength = 1_000): string {
   // Cut first, so that a text of many megabytes costs nothing; an escape is at most ten characters long.
   const head = text.length > maxLength ? text.slice(0, maxLength) : text;
-  const shown = head.replaceAll(UNSAFE_REGEXP, escapeCharacter).replaceAll(
-    LINE_BREAKS_REGEXP,
-    escapeCharacter,
-  );
+  const shown = spellUnsafe(head).replaceAll(LINE_BREAKS_REGEXP, toEscape);
   return head === text ? shown : `${shown}… [${text.length - maxLength} more characters]`;
 }
 
@@ -35,14 +40,6 @@ export function escapeJson(json: string): string {
     [...Array(character.length).keys()]
       .map((index) => `\\u${character.charCodeAt(index).toString(16).padStart(4, "0")}`)
       .join(""));
-}
-
-function escapeCharacter(character: string): string {
-  if (character === "\n") return "\\n";
-  if (character === "\r") return "\\r";
-  if (character === "\t") return "\\t";
-  const code = character.codePointAt(0)!.toString(16);
-  return code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, "0")}`;
 }
 
 /** How many columns a text takes, as far as one can know: most East Asian characters and emoji take two. */

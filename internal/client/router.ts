@@ -1,5 +1,6 @@
 import type { Fault, Inbound } from "../../connection.ts";
-import { describeId, InvalidResponseError, ProtocolError } from "../../errors.ts";
+import { InvalidResponseError, ProtocolError } from "../../errors.ts";
+import { describeId } from "../shown_text.ts";
 import type { Logger } from "../../logger.ts";
 import {
   type Era,

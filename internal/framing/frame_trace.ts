@@ -1,5 +1,5 @@
 import type { Inbound } from "../../connection.ts";
-import { describeId } from "../../errors.ts";
+import { describeId } from "../shown_text.ts";
 import type { Logger } from "../../logger.ts";
 import { isErrorResponse, isRequest, type JSONRPCMessage, type RequestId } from "../../messages.ts";
 import { RawId } from "./message_encoder.ts";

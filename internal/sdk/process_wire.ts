@@ -1,12 +1,12 @@
 import type { Fault, Inbound } from "../../connection.ts";
 import {
   ConnectionClosedError,
-  describeId,
   FrameError,
   InvalidResponseError,
   ProtocolError,
   StdioError,
 } from "../../errors.ts";
+import { describeId } from "../shown_text.ts";
 import {
   ErrorCode,
   isRequest,

@@ -1,5 +1,6 @@
 import type { Connection } from "../../connection.ts";
-import { describeId, ProtocolError } from "../../errors.ts";
+import { ProtocolError } from "../../errors.ts";
+import { describeId } from "../shown_text.ts";
 import {
   type Era,
   ErrorCode,

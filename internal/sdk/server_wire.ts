@@ -1,5 +1,6 @@
 import type { Connection, Fault } from "../../connection.ts";
-import { CancelledError, describeId, toErrorObject } from "../../errors.ts";
+import { CancelledError, toErrorObject } from "../../errors.ts";
+import { describeId } from "../shown_text.ts";
 import type { JSONRPCMessage, JSONRPCNotification, JSONRPCResponse, RequestId } from "../../messages.ts";
 import { settlesWithin } from "../clock.ts";
 import { createDeferred } from "../deferred.ts";

@@ -1,5 +1,6 @@
 import type { Outgoing } from "../../connection.ts";
-import { type CancelledError, describeId, ProtocolError } from "../../errors.ts";
+import { type CancelledError, ProtocolError } from "../../errors.ts";
+import { describeId } from "../shown_text.ts";
 import { type Era, isJSONObject, type JSONRPCMessage, type RequestId, type Result } from "../../messages.ts";
 import { createDeferred, type Deferred } from "../deferred.ts";
 import type { Ending } from "../framing/message_encoder.ts";

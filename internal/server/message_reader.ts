@@ -1,5 +1,5 @@
 import type { Connection, Fault, Inbound, ReceivedMessage } from "../../connection.ts";
-import { describeId } from "../../errors.ts";
+import { describeId } from "../shown_text.ts";
 import type { Logger } from "../../logger.ts";
 import { isRequest, isRequestId, type JSONRPCNotification, type JSONRPCResponse } from "../../messages.ts";
 import type { Clock } from "../../runtime.ts";

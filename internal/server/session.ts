@@ -1,5 +1,6 @@
 import type { Connection, Fault } from "../../connection.ts";
-import { CancelledError, describeId, ProtocolError } from "../../errors.ts";
+import { CancelledError, ProtocolError } from "../../errors.ts";
+import { describeId } from "../shown_text.ts";
 import {
   ErrorCode,
   isRequestId,

@@ -1,5 +1,7 @@
 /** A run as JUnit XML, for what runs tests. */
 
+import { toEscape } from "../../shown_text.ts";
+import { spellUnsafe } from "../shown_text.ts";
 import type { Examined, Outcome } from "./examination.ts";
 import { placeOf, showPlace } from "./place.ts";
 import { GROUPS } from "./check.ts";
@@ -86,13 +88,8 @@ function detailsOf({ check, era, finding }: Outcome): string {
   );
 }
 
-/** XML 1.0 forbids most control characters, and lone surrogates. */
+/** XML 1.0 forbids most control characters, lone surrogates and two more. */
 function escape(text: string): string {
-  return text
-    .replaceAll(
-      // deno-lint-ignore no-control-regex -- these are what XML forbids
-      /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g,
-      (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
-    )
+  return spellUnsafe(text).replaceAll(/[\ufffe\uffff]/g, toEscape)
     .replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 }

@@ -1,6 +1,7 @@
 /** Text and bytes of a server, fit to be shown: no control characters, no secrets, not too long. */
 
 import { maskSecrets } from "../../secrets.ts";
+import { spellUnsafe } from "../shown_text.ts";
 import { decodeStrict } from "./raw_line.ts";
 
 const MOST_SHOWN = 160;
@@ -14,15 +15,9 @@ export function show(what: string | Uint8Array | undefined, most: number = MOST_
   return head.length > most ? `${head.slice(0, most)}…` : head;
 }
 
-/** Control characters, lone surrogates and invisible breaks as escapes; LF and CR as arrows. */
+/** On one line: LF and CR as arrows. */
 function escapeControls(text: string): string {
-  return text
-    .replaceAll("\n", "⏎").replaceAll("\r", "␍")
-    .replaceAll(
-      // deno-lint-ignore no-control-regex -- these are what is escaped
-      /[\u0000-\u001f\u007f-\u009f\u2028\u2029\ufeff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g,
-      (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
-    );
+  return spellUnsafe(text.replaceAll("\n", "⏎").replaceAll("\r", "␍").replaceAll("\t", "\\t"));
 }
 
 /** Bytes as text, with `\xNN` for what is no UTF-8. */

@@ -52,7 +52,7 @@ export const ROWS: readonly Mutation[] = [
   {
     id: "L1-7",
     file: "internal/cli/shown_text.ts",
-    find: '  return text.replaceAll("\\r\\n", "\\n").replaceAll(UNSAFE_REGEXP, escapeCharacter);',
+    find: '  return spellUnsafe(text.replaceAll("\\r\\n", "\\n"));',
     replace: "  return text;",
     tests: ["cli_call_test.ts", "cli_schema_values_test.ts"],
     breaks: "a server moves the cursor of the terminal",

@@ -115,8 +115,8 @@ export const ROWS: readonly Mutation[] = [
   {
     id: "L2-control",
     file: `${DOCTOR}/report_junit.ts`,
-    find: '(character) => `\\\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`',
-    replace: "(character) => character",
+    find: "  return spellUnsafe(text).replaceAll(/[\\ufffe\\uffff]/g, toEscape)",
+    replace: "  return text",
     tests: PARTS,
     breaks: "a JUnit report with colour codes in it is no XML",
   },
