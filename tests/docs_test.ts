@@ -162,7 +162,7 @@ test("README.md has whole links, since npm and JSR show it, and at most 130 line
   assert.ok(readme.text.trimEnd().split("\n").length <= 130, `${readme.text.split("\n").length} lines`);
 });
 
-test("neither a page nor a public comment names a rule by its number", () => {
+test("neither a page nor a public comment names a rule by its number (XF15)", () => {
   const files = [
     ...PAGES.map(({ path }) => path),
     ...listSources().filter((name) => !name.startsWith("internal/")),
