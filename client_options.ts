@@ -366,6 +366,6 @@ export interface Listening
   readonly acknowledged: Promise<SubscriptionFilter>;
   /** Why it is over: closed here, ended by the server, or lost with it. */
   readonly ended: Promise<"local" | "server" | "lost">;
-  /** Ends it. */
+  /** Stops listening, and ends the iteration. */
   close(): void;
 }

@@ -23,7 +23,21 @@
 import { ErrorCode, type JSONRPCErrorObject } from "./messages.ts";
 import type { ExitStatus } from "./runtime.ts";
 
-/** Base of all errors that stay on this side of the wire: catch it for "anything of this module". */
+/**
+ * The base of all errors that stay on this side: catch it for "anything of this module".
+ *
+ * @example Say why a call has failed
+ * ```ts
+ * import { ConnectionClosedError, ProtocolError, RequestTimeoutError, StdioError } from "@mcp/stdio/errors";
+ *
+ * export function explain(error: unknown): string {
+ *   if (error instanceof RequestTimeoutError) return `no answer within ${error.timeoutMs} ms`;
+ *   if (error instanceof ConnectionClosedError) return `the server has ended: ${error.stderrTail}`;
+ *   if (error instanceof ProtocolError) return `the server refuses, with ${error.code}: ${error.message}`;
+ *   return error instanceof StdioError ? `${error.code}: ${error.message}` : "a fault of this program";
+ * }
+ * ```
+ */
 export class StdioError extends Error {
   /** What happened, in a word. */
   readonly code: string;
@@ -139,7 +153,7 @@ export class InvalidResponseError extends StdioError {
   }
 }
 
-/** Why a process could not be had. */
+/** Why a server process could not be started. */
 export type ProcessErrorCode =
   | "command_not_found"
   | "permission_denied"

@@ -66,15 +66,15 @@ export interface HostLaunchOptions extends HostLaunch {
 
 /** How often `launchAll` tries again. */
 export interface LaunchRetryOptions {
-  /** How many more times a server is started that could not be. */
+  /** How many more times a server is tried that could not be started. */
   maxRetries: number;
   /**
-   * The wait before the first of them. It doubles each time, and up to half of it is left out by chance.
+   * The wait before the first of them, in milliseconds. It doubles each time, and up to half of it is left out by chance.
    *
    * @default {500}
    */
   delayMs?: number | undefined;
-  /** Whether an error is worth it. By default each is. */
+  /** Decides by the error whether to try again. By default each is tried again. */
   shouldRetry?: ((error: unknown, server: StdioHostServer) => boolean) | undefined;
 }
 
@@ -105,7 +105,7 @@ export interface LaunchAllOptions<T> {
    * that fill one cache at the same time can break it: `1` starts them one after another.
    */
   perCommandConcurrency?: number | undefined;
-  /** Tries again what could not be started; by default nothing is. */
+  /** Tries again to start what could not be started; by default nothing is tried again. */
   retry?: LaunchRetryOptions | undefined;
   /** The runtime that reads an `envFile`; by default the one that this runs on. */
   runtime?: RuntimeAdapter | undefined;

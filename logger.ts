@@ -39,11 +39,11 @@ import { textOfThrown } from "./internal/thrown.ts";
  * loggers drop the details, and as JSON an error is empty. A server's logger must not write to stdout.
  */
 export interface Logger {
-  /** Of use only when looking for a fault. */
+  /** Details that help to find a fault. */
   debug(message: string, ...details: unknown[]): void;
   /** A normal event. */
   info(message: string, ...details: unknown[]): void;
-  /** Something was dropped, or went wrong and was mended. */
+  /** Something was dropped, or went wrong and was put right. */
   warn(message: string, ...details: unknown[]): void;
   /** Something failed. */
   error(message: string, ...details: unknown[]): void;

@@ -205,18 +205,18 @@ export const LOGGING_LEVELS: readonly LoggingLevel[] = [
 ];
 
 /**
- * Whether requests speak for themselves (`modern`, revision 2026-07-28 and later) or a handshake with
- * `initialize` comes first (`legacy`, revision 2025-11-25 and earlier).
+ * The two kinds of revisions. `modern`: 2026-07-28 and later, where each request carries what the other side needs to know.
+ * `legacy`: 2025-11-25 and earlier, where a handshake with `initialize` comes first.
  */
 export type Era = "modern" | "legacy";
 
 /** The revision preferred by this module. */
 export const LATEST_PROTOCOL_VERSION = "2026-07-28";
 
-/** Revisions whose requests speak for themselves, preferred first. */
+/** Revisions of the modern era, whose requests need no handshake; preferred first. */
 export const MODERN_PROTOCOL_VERSIONS: readonly string[] = ["2026-07-28"];
 
-/** Revisions that begin with `initialize`, preferred first. */
+/** Revisions of the legacy era, which begin with `initialize`; preferred first. */
 export const LEGACY_PROTOCOL_VERSIONS: readonly string[] = [
   "2025-11-25",
   "2025-06-18",

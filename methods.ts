@@ -117,7 +117,7 @@ export interface CompleteParams extends WithMeta {
   ref: { type: "ref/prompt"; name: string } | { type: "ref/resource"; uri: string };
   /** The argument, as far as it was entered. */
   argument: { name: string; value: string };
-  /** What other arguments are. */
+  /** The values of the arguments that were filled in before. */
   context?: { arguments?: { [name: string]: string } } | undefined;
 }
 
@@ -215,7 +215,7 @@ export type ElicitParams =
 
 /** What a user has answered. */
 export interface ElicitResult extends Result {
-  /** Whether the user agreed, said no, or looked away. */
+  /** `accept`: the user agreed; `decline`: the user said no; `cancel`: the question was closed without an answer. */
   action: "accept" | "decline" | "cancel";
   /** The form as it was filled in. */
   content?: { [name: string]: string | number | boolean | string[] } | undefined;
@@ -225,7 +225,7 @@ export interface ElicitResult extends Result {
 export interface SamplingMessage {
   /** Who says it. */
   role: "user" | "assistant";
-  /** What is said; an array where several things are. */
+  /** What is said: one piece, or several. */
   content: SamplingContent | SamplingContent[];
   /** Metadata. */
   _meta?: MetaObject | undefined;
@@ -248,7 +248,7 @@ export type SamplingContent =
 export interface SamplingParams extends WithMeta {
   /** The conversation so far. */
   messages: SamplingMessage[];
-  /** How long the answer may be. */
+  /** How many tokens the answer may have. */
   maxTokens: number;
   /** What the model should be told first. */
   systemPrompt?: string | undefined;
@@ -259,7 +259,7 @@ export interface SamplingParams extends WithMeta {
     speedPriority?: number | undefined;
     intelligencePriority?: number | undefined;
   } | undefined;
-  /** How free the answer may be. */
+  /** How much chance there is in the answer; 0 for the least. */
   temperature?: number | undefined;
   /** Texts at which the answer ends. */
   stopSequences?: string[] | undefined;

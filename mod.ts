@@ -3,7 +3,7 @@
  * such server, restarts it when it crashes, and ends it with everything that it started.
  *
  * ```sh
- * deno add jsr:@mcp/stdio     # or: npx jsr add @mcp/stdio, or: bunx jsr add @mcp/stdio
+ * npm install @mcp/stdio      # or: bun add @mcp/stdio, or: deno add jsr:@mcp/stdio
  * ```
  *
  * A server, `forecast.ts`:

@@ -46,9 +46,9 @@ export type InputRequest =
 
 /** For whom content is meant and how important it is. */
 export interface Annotations {
-  /** For whom. */
+  /** Whom it is for. */
   audience?: Array<"user" | "assistant"> | undefined;
-  /** From 0 to 1. */
+  /** How important it is: 1 is required, 0 is optional. */
   priority?: number | undefined;
   /** When it last changed, in ISO 8601. */
   lastModified?: string | undefined;
@@ -147,11 +147,11 @@ export type PlainOutput =
   | StructuredResult<unknown>
   | void;
 
-/** No value is one. It lets the compiler read `type: "text"` as that very word before it knows the output schema. */
+/** For the compiler alone; no value has this type. It makes `type: "text"` in a result the word `"text"`, not any string. */
 export interface ContentHint {
-  /** A word that content may have for its type. */
+  /** A type of content. */
   type: ContentBlock["type"];
-  /** What nothing has. */
+  /** Keeps any value from having this type. */
   readonly "~never": never;
 }
 
@@ -188,7 +188,7 @@ export interface PromptMessage {
 export interface GetPromptResult extends Result {
   /** What the prompt is for. */
   description?: string | undefined;
-  /** What is said. */
+  /** The messages, in their order. */
   messages: PromptMessage[];
 }
 

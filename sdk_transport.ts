@@ -193,7 +193,7 @@ export class StdioClientTransport {
   onerror?: ((error: Error) => void) | undefined;
   /** Takes each message. */
   onmessage?: ((message: JSONRPCMessage) => void) | undefined;
-  /** There for the SDK 2.x, which takes a transport with `pid` and `stderr` for stdio. See {@linkcode StdioClientTransport.stderrTail}. */
+  /** Always null: the SDK 2.x knows a transport of stdio by its `pid` and `stderr`. The text is in {@linkcode StdioClientTransport.stderrTail}. */
   readonly stderr: null = null;
   readonly #options: StdioClientTransportOptions;
   readonly #graces: ProcessWireSettings["graces"];

@@ -26,7 +26,7 @@ export type { ServerEnd } from "./internal/server/server_end.ts";
 /** Schemas of tools by the tools' names; they let each tool know the types of its own arguments and of its result. */
 export type ToolSchemas = { [name: string]: unknown };
 
-/** No schemas: what is not said of tools that were not seen. */
+/** No schemas: the default where the compiler does not know the tools. */
 export type NoSchemas = { [name in never]: unknown };
 
 /** Bounds of what a client can make grow in a server. */
@@ -81,13 +81,13 @@ export interface ServerLimits {
 /** How long clients may keep lists and resources. */
 export interface CacheHint {
   /**
-   * In milliseconds.
+   * For how long, in milliseconds.
    *
    * @default {0}
    */
   ttlMs?: number | undefined;
   /**
-   * Whether others may be served from it.
+   * `"private"`: only for the user who asked. `"public"`: the same copy may serve everybody.
    *
    * @default {"private"}
    */

@@ -4,7 +4,8 @@
  * print before.
  *
  * It exports nothing and lasts as long as the process. What native code, `fs.writeSync(1)` or a process that inherits
- * descriptor 1 write is caught by `serve` only, and not everywhere: the README has a table.
+ * descriptor 1 write is caught by `serve` only, and not everywhere: see
+ * [the table](https://github.com/mcp/stdio/blob/main/docs/stdout.md#what-the-guard-covers).
  *
  * @example The first import of a server
  * ```ts ignore

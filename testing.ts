@@ -1,5 +1,5 @@
 /**
- * What tests of servers, clients and hosts stand on, without a process: streams and connections in memory, a clock that
+ * Tools for tests of servers, clients and hosts that start no process: streams and connections in memory, a clock that
  * only the test moves, and a runtime whose processes are made of method calls.
  *
  * @example A client and a server in memory
@@ -70,7 +70,21 @@ export function createStreamPair(options: PairOptions = {}): [ByteStreams, ByteS
   ];
 }
 
-/** Makes two connections that are connected with each other. They run the real framing, so a test sees what a pipe would hold. */
+/**
+ * Makes two connections, each of which receives what the other sends. They run the real framing, so a test sees what a pipe would
+ * hold.
+ *
+ * @example
+ * ```ts
+ * import { createConnectionPair } from "@mcp/stdio/testing";
+ * import assert from "node:assert/strict";
+ *
+ * const [here, there] = createConnectionPair();
+ * here.send({ jsonrpc: "2.0", method: "notifications/initialized" });
+ * const [received] = await there.receive() ?? [];
+ * assert.ok(received?.kind === "message" && "method" in received.message);
+ * ```
+ */
 export function createConnectionPair(options: PairOptions = {}): [Connection, Connection] {
   const [here, there] = createStreamPair(options);
   return [new StreamConnection(here, FRAMING_DEFAULTS), new StreamConnection(there, FRAMING_DEFAULTS)];

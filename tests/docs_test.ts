@@ -153,6 +153,18 @@ function leadsSomewhere(
   return page === undefined ? /^L\d+/.test(anchor) : anchorsOf(page).includes(anchor);
 }
 
+test("each link of a public comment leads somewhere", () => {
+  const pages = [...PAGES, ...readOtherPages()];
+  const byPath = new Map(pages.map((page) => [page.path, page]));
+  const links = listSources().filter((name) => !name.includes("/")).flatMap((path) =>
+    linksOf({ path, text: readFileSync(join(ROOT, path), "utf8"), blocks: [] })
+      .filter(({ written }) => written.startsWith("https:")).map((link) => ({ path, ...link }))
+  );
+  assert.ok(links.length > 2, `${links.length} links`);
+  const broken = links.filter(({ file, anchor }) => !leadsSomewhere(file, anchor, byPath));
+  assert.deepEqual(broken, []);
+});
+
 test("README.md has whole links, since npm and JSR show it, and at most 130 lines", () => {
   const readme = PAGES.find(({ path }) => path === "README.md")!;
   assert.deepEqual(
@@ -209,7 +221,10 @@ test("what people begin with has an example in its doc comment", () => {
     ["outputs.ts", "export interface InputRequiredResult"],
     ["internal/server/input_builder.ts", "export const inputRequired"],
     ["errors.ts", "export class ProtocolError"],
+    ["errors.ts", "export class StdioError"],
     ["testing.ts", "export function createStreamPair"],
+    ["testing.ts", "export function createConnectionPair"],
+    ["internal/testing/fake_runtime.ts", "export function createFakeRuntime"],
   ];
   for (const [file, code] of members) {
     const text = readFileSync(join(ROOT, file), "utf8");

@@ -165,7 +165,20 @@ export class FakeProcess implements ByteStreams {
   }
 }
 
-/** Makes a runtime in memory. */
+/**
+ * Makes a runtime in memory: its processes are made of method calls.
+ *
+ * @example A server that exits at once
+ * ```ts
+ * import { spawn } from "@mcp/stdio/client";
+ * import { createFakeRuntime } from "@mcp/stdio/testing";
+ * import assert from "node:assert/strict";
+ *
+ * const runtime = createFakeRuntime({ onSpawn: (started) => started.exit({ code: 3 }) });
+ * await assert.rejects(spawn({ command: "some-server", runtime }), { code: "exited_early", exit: { code: 3 } });
+ * assert.equal(runtime.processes[0]?.command.command, "some-server");
+ * ```
+ */
 export function createFakeRuntime(options: FakeRuntimeOptions = {}): FakeRuntime {
   return new MemoryRuntime(options);
 }
