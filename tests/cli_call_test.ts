@@ -5,9 +5,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { test } from "node:test";
+import { tellEvent } from "../internal/cli/listen.ts";
+import { Screen } from "../internal/cli/screen.ts";
 import { runtimeName } from "../internal/runtime/detect.ts";
 import { ROOT } from "./_sources.ts";
-import { runCli, runProgram, type RunResult, serverArgs } from "./cli_helpers.ts";
+import type { ListenEvent } from "../client.ts";
+import { FakeOutput, runCli, runProgram, type RunResult, serverArgs } from "./cli_helpers.ts";
 import { waitUntil } from "./helpers.ts";
 import { SLOW } from "./server_helpers.ts";
 
@@ -360,3 +363,28 @@ test(
     }
   },
 );
+
+test("listen says that something was missed, where no line of its output is one of an event (L1)", () => {
+  const event: ListenEvent = {
+    kind: "notification",
+    method: "notifications/resources/updated",
+    params: { uri: "a:b" },
+  };
+  for (const isJson of [true, false]) {
+    const stdout = new FakeOutput(false);
+    const stderr = new FakeOutput(false);
+    const screen = new Screen({ stdout, stderr, env: () => undefined });
+    tellEvent({ kind: "missed" }, new Date(0), isJson, screen);
+    assert.deepEqual([stdout.text, stderr.text], [
+      "",
+      "warning: more has changed than could be told: read everything anew\n",
+    ]);
+    tellEvent({ kind: "resubscribed", filter: {} }, new Date(0), isJson, screen);
+    assert.match(
+      stderr.text,
+      /warning: the server was started again: what changed meanwhile was not told\n$/,
+    );
+    tellEvent(event, new Date(0), isJson, screen);
+    assert.match(stdout.text, /^(\{"at":"1970-01-01T00:00:00.000Z",|\d\d:\d\d:\d\d ).*"uri":"a:b".*\n$/);
+  }
+});

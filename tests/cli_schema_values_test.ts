@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { describeSpec, readObjectSpec, readValue, readValues } from "../internal/cli/schema_values.ts";
-import { escapeJson, showJson, showLine, showText, widthOf } from "../internal/cli/shown_text.ts";
+import { escapeJson, hangText, showJson, showLine, showText, widthOf } from "../internal/cli/shown_text.ts";
 
 function specOf(schema: unknown, root: Record<string, unknown> = {}) {
   return readObjectSpec({ ...root, properties: { x: schema } }).members[0]!;
@@ -95,4 +95,15 @@ test("text of servers is shown without a character that a terminal acts on (L1, 
   assert.doesNotMatch(showJson({ evil }), /[\p{Cc}\p{Bidi_Control}\u2028]/u);
   assert.equal(JSON.parse(escapeJson('"\u{e0041}"')), "\u{e0041}");
   assert.deepEqual([widthOf("ab"), widthOf("日本"), widthOf("e\u0301"), widthOf("👍")], [2, 4, 1, 2]);
+});
+
+test("a long text hangs under its beginning, in as many columns as there are (L1)", () => {
+  assert.deepEqual(hangText("  mend: ", "write one line 日本 at a time, please", 20), [
+    "  mend: write one",
+    "        line 日本 at",
+    "        a time,",
+    "        please",
+  ]);
+  assert.deepEqual(hangText("a: ", "unbreakable b", 5), ["a: unbreakable", "   b"]);
+  assert.deepEqual(hangText("a: ", "b c", Infinity), ["a: b c"]);
 });

@@ -1,6 +1,6 @@
 /** `listen`: what changes on a server, as it changes. */
 
-import type { Listening } from "../../client.ts";
+import type { ListenEvent, Listening } from "../../client.ts";
 import type { SubscriptionFilter } from "../../messages.ts";
 import { type Options, parseDurationMs } from "./arguments.ts";
 import { EXIT, type ExitCode, type Invocation, UnusableServerError, UsageError } from "./command.ts";
@@ -27,10 +27,8 @@ export async function runListen(invocation: Invocation, io: CliIo): Promise<Exit
       if (periodMs !== undefined) timer = clock.setTimeout(stop, periodMs);
       let count = 0;
       for await (const event of listening) {
+        tellEvent(event, new Date(), isJson, screen);
         if (event.kind !== "notification") continue;
-        const at = new Date();
-        if (isJson) screen.json({ at: at.toISOString(), method: event.method, params: event.params ?? null });
-        else screen.result(formatEvent(at, event.method, event.params, screen));
         if (++count === most) listening.close();
       }
       return await tellEnd(listening, screen);
@@ -82,6 +80,23 @@ const WORDS: { readonly [key: string]: string } = {
   resourcesListChanged: "changes of its list of resources",
   resourceSubscriptions: "changes of a resource",
 };
+
+/** Tells what has happened; what is no notification stands on stderr. */
+export function tellEvent(event: ListenEvent, at: Date, isJson: boolean, screen: Screen): void {
+  switch (event.kind) {
+    case "notification": {
+      const { method, params } = event;
+      if (isJson) screen.json({ at: at.toISOString(), method, params: params ?? null });
+      else screen.result(formatEvent(at, method, params, screen));
+      return;
+    }
+    case "missed":
+      screen.warn("more has changed than could be told: read everything anew");
+      return;
+    case "resubscribed":
+      screen.warn("the server was started again: what changed meanwhile was not told");
+  }
+}
 
 function formatEvent(at: Date, method: string, params: unknown, { out }: Screen): string {
   const time = at.toTimeString().slice(0, 8);

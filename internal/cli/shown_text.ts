@@ -68,3 +68,17 @@ export function cutToWidth(text: string, columns: number): string {
   }
   return `${cut}…`;
 }
+
+/** A text behind its label, in lines of at most so many columns if that is possible; further ones stand under its beginning. */
+export function hangText(label: string, text: string, columns: number): string[] {
+  const indent = " ".repeat(widthOf(label));
+  const lines = [label];
+  let isFirst = true;
+  for (const word of text.split(" ")) {
+    const line = isFirst ? `${lines.at(-1)}${word}` : `${lines.at(-1)} ${word}`;
+    if (isFirst || widthOf(line) <= columns) lines[lines.length - 1] = line;
+    else lines.push(`${indent}${word}`);
+    isFirst = false;
+  }
+  return lines;
+}

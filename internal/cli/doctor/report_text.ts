@@ -2,6 +2,7 @@
 
 import type { Paint } from "../paint.ts";
 import type { Screen } from "../screen.ts";
+import { hangText } from "../shown_text.ts";
 import { causeOf } from "./causes.ts";
 import type { Check } from "./check.ts";
 import type { Examined } from "./examination.ts";
@@ -50,7 +51,7 @@ export function reportText(examined: Examined, screen: Screen, options: TextOpti
     const found = summaries.filter((each) => each.verdict === verdict);
     if (found.length === 0) continue;
     say(colourOf(verdict, screen.out)(`${title} (${found.length})`));
-    for (const each of found) for (const line of findingLines(each, screen.out, options)) say(line);
+    for (const each of found) for (const line of findingLines(each, screen, options)) say(line);
     say();
   }
   sayShort(summaries, screen, options);
@@ -73,14 +74,14 @@ function headOf({ facts, talks }: Examined, paint: Paint, { commandLine }: TextO
   lines.push(`${show(name.join(" ") || "a server without a name")}   ${eras.join(" · ")}`);
   const { lists } = first;
   const counts = lists === undefined ? [] : [
-    `${lists.tools.items.length} tools`,
-    `${lists.resources.items.length} resources`,
-    `${lists.prompts.items.length} prompts`,
+    countOf(lists.tools.items.length, "tool"),
+    countOf(lists.resources.items.length, "resource"),
+    countOf(lists.prompts.items.length, "prompt"),
   ];
   const memory = first.rssBytes === undefined ? [] : [showBytes(first.rssBytes)];
   lines.push(
     `first answer after ${showMs(first.firstAnswerMs)} · ${
-      [...memory, ...counts, `${talks.length} starts`].join(" · ")
+      [...memory, ...counts, countOf(talks.length, "start")].join(" · ")
     }`,
   );
   const called = [...facts.called.values()].map(({ name: tool, why }) => `${tool} (${why})`);
@@ -109,7 +110,7 @@ function groupLine(
 
 function findingLines(
   { check, verdict, outcomes }: CheckSummary,
-  paint: Paint,
+  { out: paint, columns = Infinity }: Screen,
   options: TextOptions,
 ): string[] {
   const outcome = outcomes[0]!;
@@ -128,7 +129,7 @@ function findingLines(
   }
   const cause = causeOf(outcome);
   if (cause !== undefined) lines.push(`${INDENT}from: ${cause}`);
-  if (verdict !== "unknown") lines.push(`${INDENT}mend: ${finding.mend ?? check.mend}`);
+  if (verdict !== "unknown") lines.push(...hangText(`${INDENT}mend: `, finding.mend ?? check.mend, columns));
   if (verdict === "fail") lines.push(`${INDENT}${paint.dim(`see it: ${explainLine(check, options)}`)}`);
   return lines;
 }
@@ -189,7 +190,11 @@ function lastLines({ seconds, talks }: Examined, summaries: readonly CheckSummar
   const todo = first === undefined ? [] : [
     `What to do first: ${paint.bold(first.check.id)}, ${first.outcomes[0]!.finding.mend ?? first.check.mend}`,
   ];
-  return [...todo, `${told.join(", ")} · ${talks.length} starts, ${seconds.toFixed(1)} s`];
+  return [...todo, `${told.join(", ")} · ${countOf(talks.length, "start")}, ${seconds.toFixed(1)} s`];
+}
+
+function countOf(count: number, thing: string): string {
+  return `${count} ${thing}${count === 1 ? "" : "s"}`;
 }
 
 function countWords(count: number, verdict: Verdict): string {
