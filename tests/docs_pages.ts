@@ -1,4 +1,5 @@
-// The pages of the docs, as text: their blocks of code, and where these come from. `deno task docs` writes each block anew.
+// The pages of the docs, as text: their blocks of code, and where these come from. `deno task docs` writes each block anew, and the
+// figures of the README.
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import process from "node:process";
@@ -104,15 +105,45 @@ function withoutRegions(text: string): string {
   return `${lines.join("\n").replaceAll(/\n{3,}/g, "\n\n").trim()}\n`;
 }
 
-/** A page with each of its blocks as the files have it. */
-export function rewrite({ text, blocks }: Page): string {
+/** A page with each of its blocks as the files have it, and its figures as they were measured. */
+export function rewrite({ path, text, blocks }: Page): string {
   const lines = text.split("\n");
   for (const block of blocks.toReversed()) {
     const source = sourceOf(block);
     if (source === undefined) continue;
     lines.splice(block.line, block.body.split("\n").length - 1, ...readSource(source).trimEnd().split("\n"));
   }
-  return lines.join("\n");
+  return path === "README.md" ? withFigures(lines.join("\n")) : lines.join("\n");
+}
+
+/** How many times as good as the official SDK a work was done, by the words of the README behind the figures. */
+const FIGURES: ReadonlyArray<readonly [words: string, work: string]> = [
+  ["times as many small calls", "echo of 100 B, 64 in flight"],
+  ["times as soon", "spawn to first answer"],
+];
+
+/** The README with the figures of the last measurement. */
+function withFigures(text: string): string {
+  const results = readFileSync(join(ROOT, "bench/RESULTS.md"), "utf8").split("\n");
+  const head = results.find((line) => line.startsWith("| work ")) ?? "";
+  const column = cellsOf(head).indexOf("ours : official");
+  let written = text;
+  for (const [words, work] of FIGURES) {
+    const ratios = results.filter((line) => line.startsWith(`| ${work}`)).map((line) =>
+      cellsOf(line)[column]!
+    );
+    if (ratios.length < 3) throw new Error(`bench/RESULTS.md has ${ratios.length} results of "${work}"`);
+    const sorted = ratios.toSorted((one, other) => Number(one) - Number(other));
+    const pattern = new RegExp(`[\\d.]+(\\s+)to(\\s+)[\\d.]+(\\s+${words.replaceAll(" ", "\\s+")})`);
+    if (!pattern.test(text)) throw new Error(`README.md does not say how many "${words}"`);
+    written = written.replace(pattern, `${sorted[0]}$1to$2${sorted.at(-1)}$3`);
+  }
+  return written;
+}
+
+/** The cells of a row of a table. */
+function cellsOf(row: string): string[] {
+  return row.split("|").slice(1, -1).map((cell) => cell.trim());
 }
 
 /** A link of a page to something in the repository. */

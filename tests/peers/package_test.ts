@@ -1,11 +1,12 @@
 // The npm package as it is published: what linters of packages say, what it tells about itself, and that it can be used.
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import process from "node:process";
 import { after, test } from "node:test";
 import { VERSION } from "../../internal/version.ts";
+import { readPages, sourceOf } from "../docs_pages.ts";
 import { findOnPath, ROOT } from "./harness.ts";
 
 const FOLDER = join(ROOT, "build/package_test");
@@ -16,6 +17,13 @@ const DENO = process.env["DENO_PATH"] ?? findOnPath("deno");
 
 function run(command: string, args: readonly string[], cwd = ROOT): string {
   return execFileSync(command, args, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
+}
+
+/** What a line of a shell prints to stdout, whatever it ends with; `deno` is found. */
+function runLine(line: string, cwd: string): string {
+  const PATH = [dirname(DENO!), process.env["PATH"]].join(delimiter);
+  const { stdout } = spawnSync(line, { cwd, shell: true, encoding: "utf8", env: { ...process.env, PATH } });
+  return stdout;
 }
 
 /** What the file of a package says, without any look at its types. */
@@ -61,7 +69,7 @@ test("deno task pack makes a tarball that npm installs", { ...LONG, skip: DENO =
     assert.ok(links.length > 3);
     for (const [, link = ""] of links) {
       assert.match(link, /^https:|^#/, link);
-      const file = /\/HEAD\/([^#]+)/.exec(link)?.[1];
+      const file = /\/main\/([^#]+)/.exec(link)?.[1];
       assert.ok(file === undefined || existsSync(join(ROOT, file)), `there is no ${file}`);
     }
   });
@@ -89,6 +97,33 @@ test("deno task pack makes a tarball that npm installs", { ...LONG, skip: DENO =
       run(join(ROOT, "node_modules/.bin/bun"), ["loads.mjs"], PROJECT),
     ];
     assert.deepEqual(new Set(said).size, 1, said.join());
+  });
+
+  await t.test("Who follows docs/first-server.md gets a server that is called, tested and in a host", () => {
+    const folder = join(PROJECT, "newcomer");
+    mkdirSync(join(folder, "tested"), { recursive: true });
+    const { blocks } = readPages().find(({ path }) => path === "docs/first-server.md")!;
+    for (const block of blocks) {
+      const { file } = sourceOf(block) ?? {};
+      if (file !== undefined) writeFileSync(join(folder, file.replace("examples/", "")), block.body);
+      const host = block.attributes.get("file");
+      if (host !== undefined) writeFileSync(join(folder, host), block.body.replaceAll("/home/me", folder));
+    }
+    const said = blocks.filter(({ language }) => language === "sh").flatMap(({ body }) =>
+      body.trim().split("\n")
+    )
+      .filter((line) => /^npx @mcp\/stdio (?:list|call) /.test(line))
+      .map((line) => runLine(line.replace("npx ", "npx --offline "), folder));
+    assert.equal(said.length, 4);
+    assert.match(said[0]!, /get-forecast city[^]*forecast:\/\/cities[^]*plan-a-day city/);
+    assert.equal(said[1], "Sunny in Oslo.\n");
+    assert.match(said[2]!, /^Invalid arguments: city: must be string/);
+    assert.match(said[3]!, /get-forecast city/);
+    run(DENO!, ["test", "--quiet", "--no-check", "tested"], folder);
+    execFileSync(join(ROOT, "node_modules/.bin/bun"), ["test", "./tested/forecast_test.ts"], {
+      cwd: folder,
+      stdio: "ignore",
+    });
   });
 
   await t.test("Its types are whole: strict programs compile without skipping any", () => {

@@ -66,4 +66,12 @@ export const ROWS: readonly Mutation[] = [
     tests: ["docs_bounds_test.ts"],
     breaks: "a bound that no page has",
   },
+  {
+    id: "DOCS-9",
+    file: "bench/RESULTS.md",
+    find: "| ours : limit | ours : official |",
+    replace: "| ours : official | ours : limit |",
+    tests: ["docs_test.ts"],
+    breaks: "figures in the README that nobody has measured",
+  },
 ];
