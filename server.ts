@@ -36,7 +36,7 @@ import { guardStdoutNow } from "./internal/runtime/guard_now.ts";
 import type { SdkServer, SdkServerFactory, SdkTransport } from "./internal/sdk/sdk_shapes.ts";
 import { entriesOf } from "./internal/server/definition_checks.ts";
 import { Definitions } from "./internal/server/definitions.ts";
-import { checkPublication } from "./internal/server/listen_stream.ts";
+import { checkPublication } from "./internal/server/listen_streams.ts";
 import { Session } from "./internal/server/session.ts";
 import {
   type BasicServerSettings,
@@ -73,7 +73,7 @@ export {
   inputRequired,
   type InputRequiredBuilder,
   type InputRequiredOptions,
-} from "./internal/server/input_builder.ts";
+} from "./internal/server/input_required.ts";
 export type { RequestContext, RequestHandler, SdkServer, SdkServerFactory, SdkTransport };
 export type {
   CacheHint,

@@ -2,18 +2,17 @@
 
 import { systemClock } from "./internal/clock.ts";
 import { spokenVersions } from "./internal/era.ts";
-import { checkKnownOptions } from "./internal/known_options.ts";
-import { checkDuration } from "./internal/options.ts";
+import { checkDuration, checkKnownOptions } from "./internal/options.ts";
 import type { ServeProcessSettings } from "./internal/process/serve_process.ts";
 import { FrameTrace } from "./internal/framing/frame_trace.ts";
 import { Ending } from "./internal/framing/message_encoder.ts";
 import { toSafeLogger } from "./internal/safe_logger.ts";
-import type { ServerEnd } from "./internal/server/server_end.ts";
 import {
   type BasicServerSettings,
   type Handler,
   resolveLimits,
   SERVER_DEFAULTS,
+  type ServerEnd,
   type ServerSettings,
 } from "./internal/server/settings.ts";
 import { type Logger, stderrLogger } from "./logger.ts";
@@ -21,7 +20,7 @@ import { type Implementation, MetaKey, type Params, type ServerCapabilities } fr
 import type { Clock, RuntimeAdapter } from "./runtime.ts";
 import type { PromptDefinition, RequestHandler, ResourceDefinition, ToolDefinitions } from "./schema.ts";
 
-export type { ServerEnd } from "./internal/server/server_end.ts";
+export type { ServerEnd } from "./internal/server/settings.ts";
 
 /** Schemas of tools by the tools' names; they let each tool know the types of its own arguments and of its result. */
 export type ToolSchemas = { [name: string]: unknown };

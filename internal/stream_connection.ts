@@ -1,13 +1,12 @@
 import type { ConnectionEnd, Inbound, Outgoing } from "../connection.ts";
-import type { EndingConnection } from "./framing/ending_connection.ts";
 import { type CloseReason, ConnectionClosedError } from "../errors.ts";
 import type { JSONRPCMessage } from "../messages.ts";
 import type { ByteStreams } from "../runtime.ts";
-import { createDeferred } from "./deferred.ts";
+import { createDeferred } from "./promises.ts";
 import type { FrameTrace } from "./framing/frame_trace.ts";
 import { WriteBuffer } from "./framing/write_buffer.ts";
 import { MessageDecoder } from "./framing/message_decoder.ts";
-import { encodeMessage, type Ending } from "./framing/message_encoder.ts";
+import { encodeMessage, type Ending, type EndingConnection } from "./framing/message_encoder.ts";
 import { type ByteInput, type ByteOutput, openChannel } from "./runtime/byte_channel.ts";
 
 /** What a {@linkcode StreamConnection} is bound by; all of it is required. */

@@ -1,7 +1,7 @@
 /** The other end of a client in memory: a server that is made of what a test says, and what the client logs. */
 
 import { Client, type ClientOptions, spawn, type SpawnOptions } from "../client.ts";
-import { createDeferred } from "../internal/deferred.ts";
+import { createDeferred } from "../internal/promises.ts";
 import type { Logger } from "../logger.ts";
 import type { JSONObject, JSONRPCRequest, Params, RequestId, Result } from "../messages.ts";
 import type { ByteStreams } from "../runtime.ts";

@@ -13,7 +13,7 @@ import {
 } from "../internal/cli/recording/format.ts";
 import { maskMessage, mayHoldSecret } from "../internal/cli/recording/mask.ts";
 import { RecentMap } from "../internal/cli/recording/recent_map.ts";
-import { createDeferred } from "../internal/deferred.ts";
+import { createDeferred } from "../internal/promises.ts";
 import type { Clock } from "../runtime.ts";
 import { maskSecrets } from "../internal/secrets.ts";
 import { bytesOf, createRandom, everyCut, nextTurn, randomCuts } from "./helpers.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Client } from "../client.ts";
 import { ConnectionClosedError } from "../errors.ts";
-import { createDeferred } from "../internal/deferred.ts";
+import { createDeferred } from "../internal/promises.ts";
 import { silentLogger } from "../logger.ts";
 import { createStreamPair, FakeClock } from "../testing.ts";
 import { inhabit, meet, outcomeOf, Peer, prepareHouse, settle } from "./_client_peer.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ProtocolError } from "../errors.ts";
-import { createDeferred } from "../internal/deferred.ts";
+import { createDeferred } from "../internal/promises.ts";
 import { MetaKey, type Params } from "../messages.ts";
 import { Client, type InputHandlers } from "../client.ts";
 import type { ElicitResult } from "../methods.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Listening } from "../client.ts";
-import { createDeferred } from "../internal/deferred.ts";
+import { createDeferred } from "../internal/promises.ts";
 import { MetaKey, type RequestId } from "../messages.ts";
 import { inhabit, meet, outcomeOf, type Peer, settle } from "./_client_peer.ts";
 import { cpuTime, heldBytes, stateOf } from "./helpers.ts";

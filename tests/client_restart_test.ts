@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { RequestOptions } from "../client.ts";
 import { ProcessError } from "../errors.ts";
-import { createDeferred } from "../internal/deferred.ts";
+import { createDeferred } from "../internal/promises.ts";
 import { type House, inhabit, outcomeOf, settle } from "./_client_peer.ts";
 
 /** What is under way when the server crashes, and what becomes of it. */

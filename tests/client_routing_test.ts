@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Client } from "../client.ts";
-import { createDeferred } from "../internal/deferred.ts";
+import { createDeferred } from "../internal/promises.ts";
 import { MetaKey, type Params } from "../messages.ts";
 import { createStreamPair } from "../testing.ts";
 import { DISCOVERED, meet, outcomeOf, Peer, settle } from "./_client_peer.ts";

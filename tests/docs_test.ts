@@ -219,7 +219,7 @@ test("what people begin with has an example in its doc comment", () => {
     ["schema.ts", "export interface PromptDefinition"],
     ["schema.ts", "export function defineTool"],
     ["outputs.ts", "export interface InputRequiredResult"],
-    ["internal/server/input_builder.ts", "export const inputRequired"],
+    ["internal/server/input_required.ts", "export const inputRequired"],
     ["errors.ts", "export class ProtocolError"],
     ["errors.ts", "export class StdioError"],
     ["testing.ts", "export function createStreamPair"],

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isFileOrAlias } from "../internal/runtime/file_alias.ts";
+import { isFileOrAlias } from "../internal/runtime/files.ts";
 
 const FILE = { isFile: () => true };
 const FOLDER = { isFile: () => false };

@@ -1,8 +1,7 @@
 // Loggers: the one that writes to stderr, the wrapper that nothing comes through, and the count of what is repeated.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { RepeatedLines } from "../internal/repeated_lines.ts";
-import { flushLogger, toSafeLogger } from "../internal/safe_logger.ts";
+import { flushLogger, RepeatedLines, toSafeLogger } from "../internal/safe_logger.ts";
 import { writeLinesBy } from "../internal/stderr_line.ts";
 import { stderrLogger } from "../logger.ts";
 import { Server } from "../server.ts";

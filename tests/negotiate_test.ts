@@ -7,7 +7,7 @@ import {
   type NegotiationSettings,
   type Peer as Found,
 } from "../internal/client/negotiate.ts";
-import { createDeferred } from "../internal/deferred.ts";
+import { createDeferred } from "../internal/promises.ts";
 import type { ProbeOutcome } from "../internal/era.ts";
 import { FakeClock } from "../testing.ts";
 import { DISCOVERED, INITIALIZED, outcomeOf, settle } from "./_client_peer.ts";

@@ -3,8 +3,7 @@
 import type { TestContext } from "node:test";
 import { SdkSession } from "../internal/sdk/sdk_session.ts";
 import type { SdkServerFactory } from "../internal/sdk/sdk_shapes.ts";
-import type { ServerEnd } from "../internal/server/server_end.ts";
-import { resolveLimits } from "../internal/server/settings.ts";
+import { resolveLimits, type ServerEnd } from "../internal/server/settings.ts";
 import { StreamConnection } from "../internal/stream_connection.ts";
 import type { JSONRPCMessage, RequestId } from "../messages.ts";
 import type { ByteStreams } from "../runtime.ts";

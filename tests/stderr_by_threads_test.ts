@@ -1,7 +1,7 @@
 // stderr where only another thread can wait for its reader, as on Windows (XC1).
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { writeByThreads } from "../internal/runtime/node_api/stderr_by_threads.ts";
+import { writeByThreads } from "../internal/runtime/node_api/stderr.ts";
 import { nextTurn, stateOf, textOf, waitUntil } from "./helpers.ts";
 
 type Callback = (error: { code: string } | null, written: number) => void;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { EndReport, Link } from "../internal/client/link.ts";
 import { type Life, Supervisor, type SupervisorPort } from "../internal/client/supervisor.ts";
-import { createDeferred, type Deferred } from "../internal/deferred.ts";
+import { createDeferred, type Deferred } from "../internal/promises.ts";
 import type { ExitStatus } from "../runtime.ts";
 import { FakeClock } from "../testing.ts";
 import { createLog, settle } from "./_client_peer.ts";

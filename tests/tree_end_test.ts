@@ -1,7 +1,7 @@
 // Ending a tree on Windows, as decisions: what is run, and what happens when that fails.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createDeferred } from "../internal/deferred.ts";
+import { createDeferred } from "../internal/promises.ts";
 import { OwnedProcess } from "../internal/process/owned_process.ts";
 import { endTree, endTreeNow, type TreeEndMeans } from "../internal/runtime/tree_end.ts";
 import { createFakeRuntime, FakeClock } from "../testing.ts";

@@ -1,6 +1,6 @@
 /** Arguments to values: options by `node:util`, whose complaints differ from runtime to runtime, and are ours therefore. */
 
-import { distance } from "../similar_keys.ts";
+import { distance } from "../options.ts";
 import { parseArgs } from "node:util";
 import { type OptionSpec, type OptionSpecs, UsageError } from "./command.ts";
 

@@ -1,7 +1,7 @@
 import type { Outgoing } from "../../connection.ts";
 import { ProtocolError } from "../../errors.ts";
 import { ErrorCode } from "../../messages.ts";
-import { createDeferred, type Deferred } from "../deferred.ts";
+import { createDeferred, type Deferred } from "../promises.ts";
 
 /** So many questions of one server may wait for their answers; more are refused. */
 export const MAX_QUESTIONS = 256;

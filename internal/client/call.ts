@@ -7,7 +7,7 @@ import type {
   RequestId,
   Result,
 } from "../../messages.ts";
-import { callGuarded } from "../guard.ts";
+import { callGuarded } from "../thrown.ts";
 import { rejectPlaced } from "./caller_line.ts";
 import type { RetryPolicy } from "./retry.ts";
 

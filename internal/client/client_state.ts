@@ -1,5 +1,5 @@
 import type { Logger } from "../../logger.ts";
-import { callGuarded } from "../guard.ts";
+import { callGuarded } from "../thrown.ts";
 import type { Life } from "./supervisor.ts";
 
 /** The life of a client's server as its user sees it. */

@@ -16,7 +16,7 @@ import {
   type Result,
   type SubscriptionFilter,
 } from "../../messages.ts";
-import { callGuarded } from "../guard.ts";
+import { callGuarded } from "../thrown.ts";
 import { flushLogger } from "../safe_logger.ts";
 import { Call, type CallSettings } from "./call.ts";
 import { CallTable, cancellation } from "./call_table.ts";

@@ -1,8 +1,7 @@
 import type { Connection, Outgoing } from "../../connection.ts";
 import { FrameError, StdioError } from "../../errors.ts";
 import type { JSONRPCMessage } from "../../messages.ts";
-import { takesEndings } from "../framing/ending_connection.ts";
-import type { Ending } from "../framing/message_encoder.ts";
+import { type Ending, takesEndings } from "../framing/message_encoder.ts";
 
 /**
  * The one door out: whatever a client writes, or a transport under one of the SDKs' clients, goes through here. It never throws.

@@ -7,7 +7,7 @@ import {
 } from "../../errors.ts";
 import { MetaKey, type Params } from "../../messages.ts";
 import { settlesWithin } from "../clock.ts";
-import { createDeferred, type Deferred } from "../deferred.ts";
+import { createDeferred, type Deferred } from "../promises.ts";
 import type { ProbeOutcome } from "../era.ts";
 import { Call, type CallSettings } from "./call.ts";
 import type { CallTable } from "./call_table.ts";

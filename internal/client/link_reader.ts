@@ -1,7 +1,7 @@
 import type { Inbound } from "../../connection.ts";
 import type { Clock } from "../../runtime.ts";
 import { settlesWithin } from "../clock.ts";
-import { createDeferred } from "../deferred.ts";
+import { createDeferred } from "../promises.ts";
 import { textOfThrown } from "../thrown.ts";
 import { type Departure, describeEnd } from "./exit_words.ts";
 import type { Link } from "./link.ts";

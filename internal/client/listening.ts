@@ -1,5 +1,5 @@
 import type { Params, SubscriptionFilter } from "../../messages.ts";
-import { createDeferred } from "../deferred.ts";
+import { createDeferred } from "../promises.ts";
 import { PUBLICATIONS } from "../publications.ts";
 import { roughSize } from "./rough_size.ts";
 

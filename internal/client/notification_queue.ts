@@ -1,6 +1,6 @@
 import type { Logger } from "../../logger.ts";
 import type { Params } from "../../messages.ts";
-import { callGuarded } from "../guard.ts";
+import { callGuarded } from "../thrown.ts";
 import { roughSize } from "./rough_size.ts";
 
 /** Takes the notifications that belong to no request. */

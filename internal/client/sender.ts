@@ -1,9 +1,8 @@
 import type { Outgoing } from "../../connection.ts";
 import { type ConnectionClosedError, FrameError, StdioError } from "../../errors.ts";
 import type { JSONRPCMessage, JSONRPCRequest, Params, RequestId, Result } from "../../messages.ts";
-import { createDeferred, type Deferred } from "../deferred.ts";
-import { takesEndings } from "../framing/ending_connection.ts";
-import { Ending } from "../framing/message_encoder.ts";
+import { createDeferred, type Deferred } from "../promises.ts";
+import { Ending, takesEndings } from "../framing/message_encoder.ts";
 import { Call } from "./call.ts";
 import type { CallTable } from "./call_table.ts";
 import { sendOut, unwritable } from "./door.ts";

@@ -1,7 +1,7 @@
 import type { Connection } from "../../connection.ts";
 import type { Clock } from "../../runtime.ts";
 import { settlesWithin } from "../clock.ts";
-import { createDeferred } from "../deferred.ts";
+import { createDeferred } from "../promises.ts";
 import type { EndReport, Graces, Link } from "./link.ts";
 
 /** What a {@linkcode StreamLink} knows of its connection beyond the interface. */

@@ -1,6 +1,6 @@
 import type { Logger } from "../../logger.ts";
 import type { Clock, ExitStatus } from "../../runtime.ts";
-import { createDeferred, type Deferred } from "../deferred.ts";
+import { createDeferred, type Deferred } from "../promises.ts";
 import { backoffMs } from "./backoff.ts";
 import { describeExit } from "./exit_words.ts";
 import type { EndReport, Graces, Link } from "./link.ts";

@@ -3,7 +3,7 @@
 import type { ClientLimits, ClientOptions, SpawnOptions } from "../../client_options.ts";
 import { type Logger, stderrLogger } from "../../logger.ts";
 import { systemClock } from "../clock.ts";
-import { checkKnownOptions } from "../known_options.ts";
+import { checkKnownOptions } from "../options.ts";
 import { checkLaunchOptions, kindOf } from "../process/launch_options.ts";
 import { toSafeLogger } from "../safe_logger.ts";
 

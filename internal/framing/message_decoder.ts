@@ -4,8 +4,15 @@ import { scanFrame } from "./id_scanner.ts";
 import { elementsOf, sourceAt, type Span } from "./json_source.ts";
 import { cleanLine, hasMarks, previewOf, toFault, toUnreadable } from "./line_fault.ts";
 import { type LineSink, LineSplitter } from "./line_splitter.ts";
-import { ID_IS_TOO_LONG, isUsableId, MAX_ID_BYTES, whatIsWrong } from "./message_rules.ts";
-import { shortestOverDepth, textNestsDeeper, valueNestsDeeper } from "./nesting.ts";
+import {
+  ID_IS_TOO_LONG,
+  isUsableId,
+  MAX_ID_BYTES,
+  shortestOverDepth,
+  textNestsDeeper,
+  valueNestsDeeper,
+  whatIsWrong,
+} from "./message_rules.ts";
 
 /** Up to this length a text is parsed before its depth is looked at: a walk over values is cheaper than over text. */
 const PARSE_FIRST_LENGTH = 1_048_576;

@@ -1,3 +1,4 @@
+import type { Connection, Outgoing } from "../../connection.ts";
 import { FrameError } from "../../errors.ts";
 import { type JSONRPCMessage, MetaKey } from "../../messages.ts";
 import { textOfThrown } from "../thrown.ts";
@@ -179,4 +180,15 @@ function replaceLoneSurrogates(text: string): string {
 
 function replaceIn(text: string): string {
   return text.replaceAll(ESCAPE_REGEXP, (escape) => escape.length > 2 ? "\ufffd" : escape);
+}
+
+/** A connection of ours, which takes the end of a message as text. */
+export interface EndingConnection extends Connection {
+  /** Sends a message as `send` does, with an ending. */
+  sendEndingIn(message: JSONRPCMessage, ending: Ending): Outgoing;
+}
+
+/** Whether a connection is one of ours: one that somebody else has made only knows whole messages. */
+export function takesEndings(connection: Connection): connection is EndingConnection {
+  return "sendEndingIn" in connection;
 }

@@ -1,5 +1,5 @@
 import type { Outgoing } from "../../connection.ts";
-import { createDeferred, type Deferred } from "../deferred.ts";
+import { createDeferred, type Deferred } from "../promises.ts";
 
 const encoder = new TextEncoder();
 

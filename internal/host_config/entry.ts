@@ -24,7 +24,7 @@ import {
 import { isAbsolutePath, type PathSystem, resolvePath } from "./paths.ts";
 import { type EntryProblem, type ProblemBudget, ProblemList } from "./problems.ts";
 import type { HostServerLaunch } from "./shapes.ts";
-import { findMeant } from "../similar_keys.ts";
+import { findMeant } from "../options.ts";
 
 /** What an entry says. In its `shown` form it has nothing that a person should not see. */
 export type EntryOutcome =

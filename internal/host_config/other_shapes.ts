@@ -3,7 +3,7 @@
 import { quoteText } from "../shown_text.ts";
 import { DIALECTS, type HostConfigDialect } from "./dialects.ts";
 import { findMember, type JsonNode, type JsonObject } from "./json_tree.ts";
-import { findMeant } from "../similar_keys.ts";
+import { findMeant } from "../options.ts";
 
 /** What a file without servers looks like; undefined if it looks like nothing that is known. */
 export function findOtherShape(root: JsonObject, dialect: HostConfigDialect): string | undefined {

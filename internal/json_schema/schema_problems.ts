@@ -1,4 +1,4 @@
-import { at, describeProblems } from "./problem_lines.ts";
+import { at, describeProblems } from "./schema_checker.ts";
 
 /** An error as the validator gives it. */
 export interface ValidatorError {

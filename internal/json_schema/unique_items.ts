@@ -1,5 +1,5 @@
 import { isJSONObject } from "../../messages.ts";
-import { at } from "./problem_lines.ts";
+import { at } from "./schema_checker.ts";
 
 /** As many comparisons as an array may cost, in characters compared: the validator compares each item with each. */
 const MOST_COMPARED = 20_000_000;

@@ -1,6 +1,6 @@
 import type { Clock, ExitStatus } from "../../runtime.ts";
 import { settlesWithin } from "../clock.ts";
-import { createDeferred } from "../deferred.ts";
+import { createDeferred } from "../promises.ts";
 import type { StreamConnection } from "../stream_connection.ts";
 import type { OwnedProcess } from "./owned_process.ts";
 import type { StderrDrain } from "./stderr_drain.ts";

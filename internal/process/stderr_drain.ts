@@ -1,4 +1,4 @@
-import { callGuarded } from "../guard.ts";
+import { callGuarded } from "../thrown.ts";
 
 /** As much of stderr as is kept for errors, in UTF-16 code units. */
 const TAIL_LENGTH = 65_536;

@@ -1,4 +1,7 @@
-/** Replacing methods in place, so that every holder of the object is reached, and giving them back. */
+/**
+ * Replacing methods in place, so that every holder of the object is reached, and giving them back; and what is in place only while
+ * somebody wants it.
+ */
 
 type Method = (...args: unknown[]) => unknown;
 
@@ -24,4 +27,28 @@ export function divert(target: object, name: PropertyKey, replacement: Method): 
     if (before === undefined) delete methods[name];
     else Object.defineProperty(target, name, before);
   };
+}
+
+/** Something that is put in place for the first who wants it, and taken away with the last. */
+export class Shared {
+  readonly #install: () => () => void;
+  #holders = 0;
+  #uninstall: () => void = () => {};
+
+  constructor(install: () => () => void) {
+    this.#install = install;
+  }
+
+  /** Wants it; returns what gives it up again. */
+  hold(): () => void {
+    if (this.#holders === 0) this.#uninstall = this.#install();
+    this.#holders++;
+    let held = true;
+    return () => {
+      if (!held) return;
+      held = false;
+      this.#holders--;
+      if (this.#holders === 0) this.#uninstall();
+    };
+  }
 }

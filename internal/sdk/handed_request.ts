@@ -1,6 +1,6 @@
 import type { JSONRPCNotification, JSONRPCRequest, RequestId } from "../../messages.ts";
 import { RawId } from "../framing/message_encoder.ts";
-import type { ReceivedRequest } from "../server/backlog.ts";
+import type { ReceivedRequest } from "../server/message_reader.ts";
 import type { BatchReply } from "../server/batch_reply.ts";
 import { readMeta } from "../server/envelope.ts";
 import { digitsOf, type Identified, keyOf, writtenIdOf } from "../server/id_table.ts";

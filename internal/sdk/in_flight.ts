@@ -1,5 +1,5 @@
 import { isRequestId, type RequestId } from "../../messages.ts";
-import { createDeferred, type Deferred } from "../deferred.ts";
+import { createDeferred, type Deferred } from "../promises.ts";
 import { IdTable } from "../server/id_table.ts";
 import type { JobQueue } from "../server/job_queue.ts";
 import type { HandedRequest } from "./handed_request.ts";

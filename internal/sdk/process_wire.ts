@@ -24,7 +24,7 @@ import { LinkReader, type LinkReaderPort } from "../client/link_reader.ts";
 import { describePrinted, isForeignFraming, printedOn } from "../client/printed.ts";
 import { isRefusalOfProbed } from "../era.ts";
 import { whatIsWrong } from "../framing/message_rules.ts";
-import { callGuarded } from "../guard.ts";
+import { callGuarded } from "../thrown.ts";
 import type { EndGraces, ProcessLink } from "../process/process_link.ts";
 import { startServer, type StartSettings } from "../process/start_server.ts";
 import { notificationsHandled, roomBehind } from "./posting.ts";

@@ -19,9 +19,8 @@ import { spokenVersions } from "../era.ts";
 import { PUBLICATIONS } from "../publications.ts";
 import { isModern, readEnvelope, readMeta } from "../server/envelope.ts";
 import { LegacyPeer } from "../server/legacy_peer.ts";
-import type { ServerEnd } from "../server/server_end.ts";
-import type { BasicServerSettings, ServerSettings } from "../server/settings.ts";
-import { Subscriptions } from "../server/subscriptions.ts";
+import type { BasicServerSettings, ServerEnd, ServerSettings } from "../server/settings.ts";
+import { Subscriptions } from "../server/listen_streams.ts";
 import {
   errorResponse,
   invalidRequest,

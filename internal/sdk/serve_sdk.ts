@@ -5,10 +5,9 @@ import {
   serveProcess,
   type ServeProcessSettings,
 } from "../process/serve_process.ts";
-import type { ServerEnd } from "../server/server_end.ts";
+import type { BasicServerSettings, ServerEnd } from "../server/settings.ts";
 import { StreamConnection } from "../stream_connection.ts";
 import type { SdkServerFactory } from "./sdk_shapes.ts";
-import type { BasicServerSettings } from "../server/settings.ts";
 import { SdkSession } from "./sdk_session.ts";
 
 /** What serving needs; all of it is set but the hook, and `logger` must not throw. */

@@ -1,8 +1,8 @@
 import type { Logger } from "../../logger.ts";
 import { isJSONObject, type JSONRPCMessage, type RequestId } from "../../messages.ts";
-import { callGuarded } from "../guard.ts";
+import { callGuarded } from "../thrown.ts";
 import { flushLogger } from "../safe_logger.ts";
-import { isThenable } from "../thenable.ts";
+import { isThenable } from "../promises.ts";
 import { cannotStart, closed, notStarted, toSendError } from "./transport_errors.ts";
 
 /** The fields of a transport that the SDKs assign; they are read at each call, since the SDKs assign them again. */

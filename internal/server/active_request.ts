@@ -23,7 +23,7 @@ import { readMeta, readProgressToken } from "./envelope.ts";
 import { type Identified, writtenIdOf } from "./id_table.ts";
 import type { Job } from "./job_queue.ts";
 import { SERVER_DEFAULTS } from "./settings.ts";
-import { Trail } from "./trail.ts";
+import { Trail } from "./receiver.ts";
 
 /** What a request says about its client, by its own envelope or by the legacy handshake. */
 export interface RequestOrigin {

@@ -1,4 +1,4 @@
-import { checkKnownOptions } from "../known_options.ts";
+import { checkKnownOptions } from "../options.ts";
 
 /** Told of what cannot be an error, but will not do what its author meant. */
 export type Tell = (text: string) => void;

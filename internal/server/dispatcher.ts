@@ -2,9 +2,8 @@ import type { Outgoing } from "../../connection.ts";
 import { type CancelledError, ProtocolError } from "../../errors.ts";
 import { describeId } from "../shown_text.ts";
 import { type Era, isJSONObject, type JSONRPCMessage, type RequestId, type Result } from "../../messages.ts";
-import { createDeferred, type Deferred } from "../deferred.ts";
+import { createDeferred, type Deferred, isThenable } from "../promises.ts";
 import type { Ending } from "../framing/message_encoder.ts";
-import { isThenable } from "../thenable.ts";
 import { isA } from "../thrown.ts";
 import {
   ActiveRequest,

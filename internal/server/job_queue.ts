@@ -1,4 +1,4 @@
-import { createDeferred, type Deferred } from "../deferred.ts";
+import { createDeferred, type Deferred } from "../promises.ts";
 
 /** Something that wants to write: a request that wants to run, or a reply that found the output full. */
 export interface Job {

@@ -14,7 +14,7 @@ import {
 } from "../../messages.ts";
 import type { Clock } from "../../runtime.ts";
 import { canonicalUri } from "../canonical_uri.ts";
-import { createDeferred, type Deferred } from "../deferred.ts";
+import { createDeferred, type Deferred } from "../promises.ts";
 import { hasBatches } from "../era.ts";
 import type { ActiveRequest, Question, RequestOrigin } from "./active_request.ts";
 import { isLoggingLevel } from "./envelope.ts";

@@ -1,14 +1,20 @@
 import type { Connection, Fault, Inbound, ReceivedMessage } from "../../connection.ts";
 import { describeId } from "../shown_text.ts";
 import type { Logger } from "../../logger.ts";
-import { isRequest, isRequestId, type JSONRPCNotification, type JSONRPCResponse } from "../../messages.ts";
+import {
+  isRequest,
+  isRequestId,
+  type JSONRPCNotification,
+  type JSONRPCRequest,
+  type JSONRPCResponse,
+  type RequestId,
+} from "../../messages.ts";
 import type { Clock } from "../../runtime.ts";
 import { settlesWithin } from "../clock.ts";
-import { createDeferred, type Deferred } from "../deferred.ts";
-import { Backlog, type BatchedRequest, type ReceivedRequest, Waiting } from "./backlog.ts";
+import { createDeferred, type Deferred } from "../promises.ts";
 import { BatchReply } from "./batch_reply.ts";
 import { answerToLine, errorResponse, serverBusy, toAnsweredError } from "./error_answers.ts";
-import { writtenIdOf } from "./id_table.ts";
+import { type Identified, IdTable, keyOf, writtenIdOf } from "./id_table.ts";
 import type { JobQueue } from "./job_queue.ts";
 import type { Outbox } from "./outbox.ts";
 
@@ -247,5 +253,80 @@ export class MessageReader {
     this.#parts.logger.debug("[mcp_cancel] cancelled a request", { id: describeId(message.id) });
     this.#changed();
     return true;
+  }
+}
+
+/** A request as it was read. */
+export type ReceivedRequest = ReceivedMessage & { readonly message: JSONRPCRequest };
+
+/** A request, and the legacy batch that its response belongs to. */
+export interface BatchedRequest {
+  readonly request: ReceivedRequest;
+  readonly batch: BatchReply | undefined;
+}
+
+/** A bad line counts as that at least: what is kept of it takes more than a line of one character. */
+const LEAST_FAULT_LENGTH = 256;
+
+/** A request that waits, or a bad line whose answer does. */
+export class Waiting implements Identified {
+  readonly content: BatchedRequest | Fault;
+  /** When it came. */
+  readonly since: number;
+  /** About how long its line was. */
+  readonly length: number;
+  readonly id: RequestId;
+  readonly key: RequestId;
+
+  constructor(content: BatchedRequest | Fault, since: number) {
+    this.content = content;
+    this.since = since;
+    if ("kind" in content) {
+      this.length = Math.max(LEAST_FAULT_LENGTH, content.preview.length);
+      this.id = this.key = "";
+    } else {
+      // Only here, where it counts: a connection does not tell how long its lines were.
+      const { message, idText } = content.request;
+      this.length = JSON.stringify(message).length;
+      this.id = message.id;
+      this.key = keyOf(message.id, idText);
+    }
+  }
+}
+
+/** What was read behind a full look-ahead and is not taken on yet, in the order it came (rule V18). */
+export class Backlog {
+  readonly #waiting = new Set<Waiting>();
+  readonly #requests = new IdTable<Waiting>();
+  #length = 0;
+
+  get isEmpty(): boolean {
+    return this.#waiting.size === 0;
+  }
+
+  /** About how long the lines of all were. */
+  get length(): number {
+    return this.#length;
+  }
+
+  get oldest(): Waiting | undefined {
+    return this.#waiting.values().next().value;
+  }
+
+  add(waiting: Waiting): void {
+    this.#waiting.add(waiting);
+    if (!("kind" in waiting.content)) this.#requests.add(waiting);
+    this.#length += waiting.length;
+  }
+
+  remove(waiting: Waiting): void {
+    this.#waiting.delete(waiting);
+    this.#requests.remove(waiting);
+    this.#length -= waiting.length;
+  }
+
+  /** The request that an id means which came in a cancellation. */
+  find(id: RequestId): Waiting | undefined {
+    return this.#requests.find(id);
   }
 }

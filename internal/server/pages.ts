@@ -1,5 +1,5 @@
 import type { Params } from "../../messages.ts";
-import { toBase64 } from "./base64.ts";
+import { toBase64 } from "./results.ts";
 import { invalidParams } from "./error_answers.ts";
 
 /** One page of a list, and where the next one begins. */

@@ -5,7 +5,7 @@ import type { ActiveRequest } from "./active_request.ts";
 import { pageOf } from "./pages.ts";
 import type { Handler } from "./settings.ts";
 import { checkDefinition, type Tell } from "./definition_checks.ts";
-import { isContent } from "./content.ts";
+import { isContent } from "./results.ts";
 import { invalidParams, OutputError } from "./error_answers.ts";
 
 /** What a definition may have. */

@@ -3,7 +3,7 @@ import { type Era, ErrorCode, isJSONObject, type Params, type Result } from "../
 import type { Completer, ResourceContents, ResourceDefinition } from "../../schema.ts";
 import { canonicalUri } from "../canonical_uri.ts";
 import type { ActiveRequest } from "./active_request.ts";
-import { toBase64 } from "./base64.ts";
+import { toBase64 } from "./results.ts";
 import { pageOf } from "./pages.ts";
 import type { Handler } from "./settings.ts";
 import { UriTemplate } from "./uri_template.ts";

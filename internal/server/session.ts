@@ -11,22 +11,20 @@ import {
   type RequestId,
 } from "../../messages.ts";
 import { settlesWithin } from "../clock.ts";
-import { createDeferred } from "../deferred.ts";
-import type { ReceivedRequest } from "./backlog.ts";
+import { createDeferred } from "../promises.ts";
+import { MessageReader, type MessageReaderPort, type ReceivedRequest } from "./message_reader.ts";
 import type { BatchReply } from "./batch_reply.ts";
 import { Dispatcher } from "./dispatcher.ts";
 import { readMeta } from "./envelope.ts";
 import { keyOf, writtenIdOf } from "./id_table.ts";
 import { JobQueue } from "./job_queue.ts";
 import { LegacyPeer } from "./legacy_peer.ts";
-import { MessageReader, type MessageReaderPort } from "./message_reader.ts";
 import { MethodTable } from "./method_table.ts";
 import { Outbox } from "./outbox.ts";
 import { flushLogger } from "../safe_logger.ts";
-import { callGuarded } from "../guard.ts";
-import { isHurried, type ServerEnd } from "./server_end.ts";
-import type { ServerSettings } from "./settings.ts";
-import { Subscriptions } from "./subscriptions.ts";
+import { callGuarded } from "../thrown.ts";
+import { isHurried, type ServerEnd, type ServerSettings } from "./settings.ts";
+import { Subscriptions } from "./listen_streams.ts";
 import { errorResponse, invalidRequest, toAnsweredError } from "./error_answers.ts";
 
 /** So long a handler may take to answer after its signal has fired at the end of the session. */

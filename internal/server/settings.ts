@@ -1,8 +1,13 @@
 import type { Logger } from "../../logger.ts";
 import type { Implementation, MetaObject, Params, Result, ServerCapabilities } from "../../messages.ts";
 import type { Clock } from "../../runtime.ts";
-import { checkFramingLimits, checkPositiveInteger, FRAMING_DEFAULTS, withoutUndefined } from "../options.ts";
-import { checkKnownOptions } from "../known_options.ts";
+import {
+  checkFramingLimits,
+  checkKnownOptions,
+  checkPositiveInteger,
+  FRAMING_DEFAULTS,
+  withoutUndefined,
+} from "../options.ts";
 import type { FrameTrace } from "../framing/frame_trace.ts";
 import type { Ending } from "../framing/message_encoder.ts";
 import type { ActiveRequest } from "./active_request.ts";
@@ -91,4 +96,31 @@ export interface ServerSettings extends BasicServerSettings {
   readonly cache: { readonly ttlMs: number; readonly cacheScope: "public" | "private" };
   readonly onNotification: ((method: string, params: Params | undefined) => void) | undefined;
   readonly startTask: ((task: () => void) => void) | undefined;
+}
+
+/** Why a server has ended. */
+export interface ServerEnd {
+  /**
+   * `eof`: the client closed its end; `closed`: `close()` was called; `signal`: the process was told to end; `output_failed`: the
+   * client no longer reads; `input_failed`: reading failed; `uncaught_error`: code of the process has thrown where nobody
+   * catches; `parent_exited`: the process that started this one is gone.
+   */
+  readonly reason:
+    | "eof"
+    | "closed"
+    | "signal"
+    | "output_failed"
+    | "input_failed"
+    | "uncaught_error"
+    | "parent_exited";
+  /** What failed, or was thrown. */
+  readonly error?: unknown;
+}
+
+/** Ends that leave requests in flight their time; after the others nobody waits, or nobody listens. */
+const PATIENT_ENDS: ReadonlySet<ServerEnd["reason"]> = new Set(["eof", "closed", "input_failed"]);
+
+/** Whether an end leaves requests in flight no time. */
+export function isHurried({ reason }: ServerEnd): boolean {
+  return !PATIENT_ENDS.has(reason);
 }

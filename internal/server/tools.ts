@@ -10,7 +10,7 @@ import {
 import type { JSONSchema, Schema, ToolDefinition } from "../../schema.ts";
 import type { ActiveRequest } from "./active_request.ts";
 import { pageOf } from "./pages.ts";
-import { isThenable } from "../thenable.ts";
+import { isThenable } from "../promises.ts";
 import {
   type Checked,
   type Checker,
@@ -23,7 +23,7 @@ import {
 import { isA, messageOf } from "../thrown.ts";
 import type { Handler } from "./settings.ts";
 import { checkDefinition, type Tell } from "./definition_checks.ts";
-import { isContent, isContentBlock } from "./content.ts";
+import { isContent, isContentBlock } from "./results.ts";
 import { invalidParams, OutputError } from "./error_answers.ts";
 
 /** A tool with its schemas made ready. */

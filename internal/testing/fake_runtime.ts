@@ -8,7 +8,7 @@ import type {
   SignalOutcome,
   SpawnCommand,
 } from "../../runtime.ts";
-import { createDeferred } from "../deferred.ts";
+import { createDeferred } from "../promises.ts";
 import { createMemoryPipe, type MemoryPipe } from "./memory_pipe.ts";
 
 /** As much as a pipe of Linux holds. */

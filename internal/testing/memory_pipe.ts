@@ -1,5 +1,5 @@
 import type { ByteStreams } from "../../runtime.ts";
-import { createDeferred, type Deferred } from "../deferred.ts";
+import { createDeferred, type Deferred } from "../promises.ts";
 
 /** A pipe in memory, and its end as somebody other than the writer may bring it about. */
 export interface MemoryPipe extends ByteStreams {

@@ -12,7 +12,6 @@ import type {
 import { takeDescriptors } from "./descriptors.ts";
 import { pickVariables } from "../../variables.ts";
 import { LazyStdio } from "../byte_channel.ts";
-import { isFileOrAlias } from "../file_alias.ts";
 import { Bun, bunProcess } from "./namespace.ts";
 import { writeToStderr } from "./stderr.ts";
 import { ownStdin, ownStdout } from "./stdio.ts";
@@ -72,7 +71,7 @@ export class BunRuntime implements RuntimeAdapter {
 
   async readTextFile(path: string, options: ReadTextFileOptions = {}): Promise<string> {
     const [{ readTextFile }, { NODE_FILES }] = await Promise.all([
-      import("../text_file.ts"),
+      import("../files.ts"),
       import("../node_api/files.ts"),
     ]);
     return await readTextFile(path, options, NODE_FILES);
@@ -82,8 +81,9 @@ export class BunRuntime implements RuntimeAdapter {
     return Bun.file(path).stat().then((stats) => stats.isDirectory(), () => false);
   }
 
-  isFile(path: string): Promise<boolean> {
-    return isFileOrAlias(this.os, () => Bun.file(path).stat(), async () => {
+  async isFile(path: string): Promise<boolean> {
+    const { isFileOrAlias } = await import("../files.ts");
+    return await isFileOrAlias(this.os, () => Bun.file(path).stat(), async () => {
       const { lstat } = await import("node:fs/promises");
       return await lstat(path);
     });

@@ -1,7 +1,6 @@
 /** Keeps code in this process from writing to stdout by Bun's own means. */
 
-import { divert } from "../divert.ts";
-import { Shared } from "../shared.ts";
+import { divert, Shared } from "../divert.ts";
 import { writeLikeStream, writtenBytes } from "../node_api/written_data.ts";
 import { divertConsole } from "./console.ts";
 import { Bun, type BunFile, bunProcess, type FileSink, isMade } from "./namespace.ts";

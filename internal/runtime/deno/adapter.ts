@@ -11,14 +11,12 @@ import type {
 import { pickVariables } from "../../variables.ts";
 import { LazyStdio } from "../byte_channel.ts";
 import { DenoErrorCatcher } from "./errors.ts";
-import { DenoProcessEndWatch } from "./process_end.ts";
+import { DenoProcessEndWatch, listenToSignals } from "./process_end.ts";
 import { Deno, type DenoFileInfo, denoInternals, isGranted } from "./namespace.ts";
-import { listenToSignals } from "./signals.ts";
 import { writeToStderr } from "./stderr.ts";
 import { ownStdin, ownStdout } from "./stdio.ts";
 import { stdoutGuard } from "./stdout_guard.ts";
-import { countWords } from "../count_words.ts";
-import { isFileOrAlias } from "../file_alias.ts";
+import { countWords } from "../../shown_text.ts";
 
 /** The adapter for Deno. */
 export class DenoRuntime implements RuntimeAdapter {
@@ -78,7 +76,7 @@ export class DenoRuntime implements RuntimeAdapter {
   }
 
   async readTextFile(path: string, options: ReadTextFileOptions = {}): Promise<string> {
-    const { readTextFile } = await import("../text_file.ts");
+    const { readTextFile } = await import("../files.ts");
     return await readTextFile(path, options, {
       isRegular: async (path) => (await Deno.stat(path)).isFile,
       open: Deno.open,
@@ -92,6 +90,7 @@ export class DenoRuntime implements RuntimeAdapter {
 
   async isFile(path: string): Promise<boolean | undefined> {
     if (!isGranted({ name: "read", path })) return undefined;
+    const { isFileOrAlias } = await import("../files.ts");
     return await isFileOrAlias(this.os, () => statsOf(Deno.stat(path)), () => statsOf(Deno.lstat(path)));
   }
 

@@ -5,7 +5,7 @@ import type { ChildHandle, ExitStatus, Signal, SignalOutcome, SpawnCommand } fro
 import type { WindowsStart } from "../../windows/start.ts";
 import { type ByteSink, type ByteSource, readableFrom, writableTo } from "../byte_streams.ts";
 import { Deno, type DenoChildProcess, isGranted } from "./namespace.ts";
-import { ReusedBuffer } from "./reused_buffer.ts";
+import { ReusedBuffer } from "./stdio.ts";
 import { isGone, isGroupAlive, signalGroup } from "../signal_target.ts";
 import { checkCommand, type PathProbe, processError, spawnFailure } from "../spawn_failure.ts";
 import { endTree, endTreeNow, type TreeEndMeans } from "../tree_end.ts";

@@ -1,5 +1,5 @@
 /**
- * The end of this process on Deno.
+ * The end of this process on Deno, and the signals that may ask for it.
  *
  * `unload` comes at a normal end and at an exit call. An uncaught error ends Deno without it, so the events of errors
  * are listened to. A listener of the program that prevents the end is not seen if it was added after ours; one on
@@ -12,7 +12,6 @@
 import type { Signal } from "../../../runtime.ts";
 import { type DenoErrorCatcher, type DenoErrorEvent, globalEvents } from "./errors.ts";
 import { Deno, denoInternals } from "./namespace.ts";
-import { listenToSignals } from "./signals.ts";
 import { writeLastToStderr } from "./stderr.ts";
 
 /** The signals that end a process which does not handle them. */
@@ -122,4 +121,20 @@ function onSignal(signal: Signal): void {
 function countSignalResources(): number | undefined {
   const resources = denoInternals().core?.resources?.();
   return resources && Object.values(resources).filter((name) => name === "signal").length;
+}
+
+/** Listens to signals. They do not keep the process alive. */
+export function listenToSignals(signals: readonly Signal[], callback: (signal: Signal) => void): () => void {
+  const undo: (() => void)[] = [];
+  for (const signal of signals) {
+    const listener = (): void => callback(signal);
+    try {
+      Deno.addSignalListener(signal, listener);
+    } catch {
+      // Windows has no SIGTERM: then it cannot come either.
+      continue;
+    }
+    undo.push(() => Deno.removeSignalListener(signal, listener));
+  }
+  return () => undo.splice(0).forEach((each) => each());
 }

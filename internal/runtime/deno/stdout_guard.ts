@@ -1,7 +1,6 @@
 /** Keeps code in this process from writing to stdout by Deno's own means. */
 
-import { divert } from "../divert.ts";
-import { Shared } from "../shared.ts";
+import { divert, Shared } from "../divert.ts";
 import { Deno, denoInternals } from "./namespace.ts";
 import { writeToStderr } from "./stderr.ts";
 

@@ -12,8 +12,7 @@ import type {
 import { pickVariables } from "../../variables.ts";
 import { LazyStdio } from "../byte_channel.ts";
 import { listenToSignals, ProcessEndWatch } from "../node_api/process_end.ts";
-import { countWords } from "../count_words.ts";
-import { isFileOrAlias } from "../file_alias.ts";
+import { countWords } from "../../shown_text.ts";
 import { takeStdout } from "./descriptors.ts";
 import { writeToStderr } from "./stderr.ts";
 import { ownStdin, ownStdout } from "./stdio.ts";
@@ -73,7 +72,7 @@ export class NodeRuntime implements RuntimeAdapter {
 
   async readTextFile(path: string, options: ReadTextFileOptions = {}): Promise<string> {
     const [{ readTextFile }, { NODE_FILES }] = await Promise.all([
-      import("../text_file.ts"),
+      import("../files.ts"),
       import("../node_api/files.ts"),
     ]);
     return await readTextFile(path, options, NODE_FILES);
@@ -85,7 +84,10 @@ export class NodeRuntime implements RuntimeAdapter {
   }
 
   async isFile(path: string): Promise<boolean> {
-    const { lstat, stat } = await import("node:fs/promises");
+    const [{ isFileOrAlias }, { lstat, stat }] = await Promise.all([
+      import("../files.ts"),
+      import("node:fs/promises"),
+    ]);
     return await isFileOrAlias(this.os, () => stat(path), () => lstat(path));
   }
 

@@ -1,7 +1,6 @@
 /** Writing to stderr on Node. */
 
-import { writeAtEnd } from "../node_api/stderr_end.ts";
-import { writeByThreads } from "../node_api/stderr_by_threads.ts";
+import { writeAtEnd, writeByThreads } from "../node_api/stderr.ts";
 import { type StderrDevice, StderrQueue, writeWithin } from "../stderr_queue.ts";
 import { nodeProcess, surviveErrors } from "./process.ts";
 

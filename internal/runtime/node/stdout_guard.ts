@@ -1,7 +1,6 @@
 /** Keeps code in this process from writing to stdout by Node's own means. */
 
-import { divert } from "../divert.ts";
-import { Shared } from "../shared.ts";
+import { divert, Shared } from "../divert.ts";
 import { writeLikeStream } from "../node_api/written_data.ts";
 import { writeToStderr } from "./stderr.ts";
 import { nodeProcess } from "./process.ts";

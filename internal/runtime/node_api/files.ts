@@ -1,6 +1,6 @@
 /** Files by `node:fs`, for Node and Bun; it is loaded when one is read. */
 
-import type { FileAccess } from "../text_file.ts";
+import type { FileAccess } from "../files.ts";
 
 /** Gets at files. */
 export const NODE_FILES: FileAccess = {

@@ -366,7 +366,7 @@ export const ROWS: readonly Mutation[] = [
   },
   {
     id: "XA6-1",
-    file: "internal/guard.ts",
+    file: "internal/thrown.ts",
     find: "return Promise.resolve(outcome).then(() => {}, onError);",
     replace: "return Promise.resolve(outcome).then(() => {});",
     tests: ["client_routing_test.ts", "sdk_transport_client_test.ts"],

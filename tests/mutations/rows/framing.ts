@@ -160,7 +160,7 @@ export const ROWS: readonly Mutation[] = [
   },
   {
     id: "XB14-1",
-    file: "internal/repeated_lines.ts",
+    file: "internal/safe_logger.ts",
     find: "if (known !== undefined && now - known.last < FORGET_AFTER_MS) return this.#repeat(known, now);",
     replace: "",
     tests: ["logger_test.ts"],
@@ -168,7 +168,7 @@ export const ROWS: readonly Mutation[] = [
   },
   {
     id: "XB14-2",
-    file: "internal/repeated_lines.ts",
+    file: "internal/safe_logger.ts",
     find: "    return ++this.#saidInSecond <= MAX_LINES_PER_SECOND;",
     replace: "    return true;",
     tests: ["logger_test.ts"],
@@ -176,7 +176,7 @@ export const ROWS: readonly Mutation[] = [
   },
   {
     id: "XF20-1",
-    file: "internal/repeated_lines.ts",
+    file: "internal/safe_logger.ts",
     find: "    kind.pauseMs *= 2;",
     replace: "",
     tests: ["logger_test.ts"],
@@ -329,7 +329,7 @@ export const ROWS: readonly Mutation[] = [
   },
   {
     id: "F11",
-    file: "internal/framing/nesting.ts",
+    file: "internal/framing/message_rules.ts",
     find: "if (++depth > maxDepth) return true;",
     replace: "if (++depth >= maxDepth) return true;",
     tests: ["message_decoder_test.ts"],

@@ -133,7 +133,7 @@ export const ROWS: readonly Mutation[] = [
   },
   {
     id: "XD6-1",
-    file: "internal/similar_keys.ts",
+    file: "internal/options.ts",
     find: "const most = name.length > 4 ? 2 : 1;",
     replace: "const most = 0;",
     tests: ["host_hostile_test.ts"],
@@ -157,7 +157,7 @@ export const ROWS: readonly Mutation[] = [
   },
   {
     id: "XD7-3",
-    file: "internal/runtime/text_file.ts",
+    file: "internal/runtime/files.ts",
     find: "if (total > maxBytes) {",
     replace: "if (total > maxBytes + 65_536) {",
     tests: ["runtime_adapter_test.ts"],

@@ -171,7 +171,7 @@ export const ROWS: readonly Mutation[] = [
   },
   {
     id: "XF11-2",
-    file: "internal/known_options.ts",
+    file: "internal/options.ts",
     find: "meant !== undefined && !Object.hasOwn(options, meant)",
     replace: 'meant === ""',
     tests: ["launch_options_test.ts"],

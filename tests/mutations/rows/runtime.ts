@@ -52,7 +52,7 @@ export const ROWS: readonly Mutation[] = [
   },
   {
     id: "XC1-7",
-    file: "internal/runtime/node_api/stderr_end.ts",
+    file: "internal/runtime/node_api/stderr.ts",
     find: 'process.on("exit", () => queue.end());',
     replace: "",
     tests: ["server_stderr_test.ts"],
@@ -101,7 +101,7 @@ export const ROWS: readonly Mutation[] = [
   },
   {
     id: "R4",
-    file: "internal/runtime/deno/reused_buffer.ts",
+    file: "internal/runtime/deno/stdio.ts",
     find: "isMostlyFull ? filled : filled.slice()",
     replace: "filled",
     tests: ["runtime_adapter_test.ts"],

@@ -44,7 +44,7 @@ export const ROWS: readonly Mutation[] = [
   },
   {
     id: "XC11-2",
-    file: "internal/json_schema/problem_lines.ts",
+    file: "internal/json_schema/schema_checker.ts",
     find: "return more <= 0 ? lines :",
     replace: "return more <= 1_000_000 ? lines :",
     tests: ["one_file_outputs_test.ts"],

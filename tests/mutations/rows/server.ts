@@ -158,7 +158,7 @@ export const ROWS: readonly Mutation[] = [
   },
   {
     id: "V9",
-    file: "internal/server/listen_stream.ts",
+    file: "internal/server/listen_streams.ts",
     find: 'return this.#phase === "open" && asksFor',
     replace: "return asksFor",
     tests: ["server_listen_test.ts"],
@@ -166,7 +166,7 @@ export const ROWS: readonly Mutation[] = [
   },
   {
     id: "V9-1",
-    file: "internal/server/subscriptions.ts",
+    file: "internal/server/listen_streams.ts",
     find: "this.#streams.size >= limits.maxListenStreams",
     replace: "this.#streams.size > limits.maxListenStreams",
     tests: ["server_listen_test.ts"],
@@ -174,7 +174,7 @@ export const ROWS: readonly Mutation[] = [
   },
   {
     id: "V9-2",
-    file: "internal/server/listen_stream.ts",
+    file: "internal/server/listen_streams.ts",
     find: "_meta: { ...(params._meta as Params | undefined), [MetaKey.subscriptionId]: writtenId }",
     replace: "_meta: { [MetaKey.subscriptionId]: writtenId, ...(params._meta as Params | undefined) }",
     tests: ["server_listen_test.ts"],
@@ -182,7 +182,7 @@ export const ROWS: readonly Mutation[] = [
   },
   {
     id: "V9-3",
-    file: "internal/server/subscriptions.ts",
+    file: "internal/server/listen_streams.ts",
     find: "    if (wasQueued) this.#queue.withdrew();\n",
     replace: "",
     tests: ["server_listen_test.ts", "server_output_test.ts"],
@@ -215,7 +215,7 @@ export const ROWS: readonly Mutation[] = [
   },
   {
     id: "V11",
-    file: "internal/server/subscriptions.ts",
+    file: "internal/server/listen_streams.ts",
     find: "      this.#outbox.release(stream.receiver);\n",
     replace: "",
     tests: ["server_end_test.ts", "server_listen_test.ts"],
@@ -223,7 +223,7 @@ export const ROWS: readonly Mutation[] = [
   },
   {
     id: "V11-1",
-    file: "internal/server/subscriptions.ts",
+    file: "internal/server/listen_streams.ts",
     find: "    if (this.#isOver) throw new CancelledError({ serverShutdown: true });\n",
     replace: "",
     tests: ["server_end_test.ts", "server_listen_test.ts"],
@@ -240,7 +240,7 @@ export const ROWS: readonly Mutation[] = [
   },
   {
     id: "V11-3",
-    file: "internal/server/subscriptions.ts",
+    file: "internal/server/listen_streams.ts",
     find: "for (const message of stream.opening ? [stream.acknowledgment, ...farewell] : farewell) {",
     replace: "for (const message of farewell) {",
     tests: ["server_end_test.ts", "server_listen_test.ts"],
@@ -416,7 +416,7 @@ export const ROWS: readonly Mutation[] = [
   },
   {
     id: "XA3-1",
-    file: "internal/server/subscriptions.ts",
+    file: "internal/server/listen_streams.ts",
     find: 'if ("method" in message) this.#outbox.tell(message);',
     replace: 'if ("method" in message) this.#outbox.attempt(message);',
     tests: ["server_door_test.ts"],
@@ -626,7 +626,7 @@ export const ROWS: readonly Mutation[] = [
   },
   {
     id: "XC15-2",
-    file: "internal/server/listen_stream.ts",
+    file: "internal/server/listen_streams.ts",
     find: 'if (this.#phase !== "ended") this.#budget.release(this.#uris);',
     replace: "",
     tests: ["server_bounds_test.ts"],
@@ -715,7 +715,7 @@ export const ROWS: readonly Mutation[] = [
   },
   {
     id: "XF13-2",
-    file: "internal/server/input_builder.ts",
+    file: "internal/server/input_required.ts",
     find: 'if (answer?.action !== "accept" ||',
     replace: "if (",
     tests: ["server_input_required_test.ts"],

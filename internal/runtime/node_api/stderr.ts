@@ -1,6 +1,6 @@
 /** Writing to stderr where nothing says whether it has room: another thread waits in place of this one. */
 
-import { LAST_WRITE_MS, type StderrDevice } from "../stderr_queue.ts";
+import { LAST_WRITE_MS, type StderrDevice, type StderrQueue } from "../stderr_queue.ts";
 
 /** What is used of `process`. */
 export interface BuiltinModules {
@@ -42,4 +42,16 @@ export function writeByThreads(process: BuiltinModules): StderrDevice {
       }
     },
   };
+}
+
+/** What is used of `process`. */
+export interface EndEvents {
+  on(event: "exit" | "uncaughtExceptionMonitor", listener: () => void): unknown;
+}
+
+/** Has the queue written at the end of this process, and before the runtime prints an error that nobody catches. */
+export function writeAtEnd(queue: StderrQueue, process: EndEvents): StderrQueue {
+  process.on("uncaughtExceptionMonitor", () => queue.writeLast());
+  process.on("exit", () => queue.end());
+  return queue;
 }

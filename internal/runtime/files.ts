@@ -1,4 +1,7 @@
-/** Reading a file that may be anything: it is looked at first, and no more of it is read than is wanted. */
+/**
+ * Files that may be anything: one is looked at before it is read, and no more of it is read than is wanted; and one can be there though it
+ * cannot be looked at.
+ */
 
 import type { ReadTextFileOptions } from "../../runtime.ts";
 import { quoteText } from "../shown_text.ts";
@@ -50,4 +53,28 @@ export async function readTextFile(
   } finally {
     await file.close();
   }
+}
+
+interface Stats {
+  isFile(): boolean;
+  isSymbolicLink?(): boolean;
+}
+
+/**
+ * Whether a path names a file. On Windows some commands, such as `python` and `winget`, are aliases: links that start a program
+ * and that nobody can look behind, which is told as another error than that there is nothing.
+ */
+export async function isFileOrAlias(
+  os: "posix" | "windows",
+  stat: () => Promise<Stats>,
+  lstat: () => Promise<Stats>,
+): Promise<boolean> {
+  try {
+    return (await stat()).isFile();
+  } catch (error) {
+    const { code, name } = Object(error) as { code?: unknown; name?: unknown };
+    const isMissing = code === "ENOENT" || code === "ENOTDIR" || name === "NotFound";
+    if (os === "posix" || isMissing) return false;
+  }
+  return await lstat().then((stats) => stats.isSymbolicLink?.() === true || stats.isFile(), () => false);
 }
