@@ -1,8 +1,17 @@
 /**
- * The client side: {@linkcode spawn} starts a server process and owns it, {@linkcode Client} talks to it, in whichever
- * era it speaks.
+ * The client side: {@linkcode spawn} starts a server and ends it, a {@linkcode Client} talks to it, whichever revision it
+ * speaks.
  *
- * @example A client in memory
+ * @example A client that starts its server
+ * ```ts ignore
+ * import { spawn } from "@mcp/stdio/client";
+ *
+ * const client = await spawn({ command: "deno", args: ["run", "weather.ts"] });
+ * const { content } = await client.callTool("forecast", { city: "Bern" }, { timeoutMs: 5_000 });
+ * await client.close();
+ * ```
+ *
+ * @example A client in memory, as in a test
  * ```ts
  * import { Client } from "@mcp/stdio/client";
  * import { Server } from "@mcp/stdio/server";
@@ -119,10 +128,10 @@ export class Client {
   /** For requests without options. */
   readonly #requestDefaults: CallSettings;
 
-  private constructor({ core, settings }: StartedClient) {
-    this.#core = core;
-    this.#settings = settings;
-    this.#requestDefaults = resolveRequest({}, settings);
+  private constructor(started: StartedClient) {
+    this.#core = started.core;
+    this.#settings = started.settings;
+    this.#requestDefaults = resolveRequest({}, started.settings);
   }
 
   /**
@@ -141,7 +150,7 @@ export class Client {
     return new Client(await connectClient(server, options));
   }
 
-  /** Used by {@linkcode spawn}. */
+  /** The same as {@linkcode spawn}. */
   static async spawn(options: SpawnOptions): Promise<Client> {
     return new Client(await spawnClient(options));
   }

@@ -1,8 +1,24 @@
 /**
  * The server side: {@linkcode serve} makes this process an MCP server on its stdin and stdout, a {@linkcode Server}
- * runs on any pair of byte streams. Both speak revision 2026-07-28 and the ones with `initialize` at once.
+ * runs on any pair of byte streams. Both serve clients of revision 2026-07-28 and of the older ones at once.
  *
- * @example A server in memory
+ * @example A server in one file
+ * ```ts ignore
+ * import { serve } from "@mcp/stdio/server";
+ *
+ * await serve({
+ *   info: { name: "weather", version: "1.0.0" },
+ *   tools: {
+ *     forecast: {
+ *       description: "Forecast for a city",
+ *       inputSchema: { type: "object", properties: { city: { type: "string" } } },
+ *       call: ({ city }) => `Sunny in ${city}.`,
+ *     },
+ *   },
+ * });
+ * ```
+ *
+ * @example A server in memory, and the bytes that it reads and writes
  * ```ts
  * import { Server } from "@mcp/stdio/server";
  * import { createStreamPair } from "@mcp/stdio/testing";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import process from "node:process";
 import { after, test } from "node:test";
 import { parseHostConfig } from "../host_config.ts";
@@ -163,6 +163,25 @@ test("each link of a public comment leads somewhere", () => {
   assert.ok(links.length > 2, `${links.length} links`);
   const broken = links.filter(({ file, anchor }) => !leadsSomewhere(file, anchor, byPath));
   assert.deepEqual(broken, []);
+});
+
+test("each file that is named to those who carry on is there", () => {
+  const named = ["CONTRIBUTING.md", "SECURITY.md", "docs/internals.md"].flatMap((page) => {
+    const text = readFileSync(join(ROOT, page), "utf8");
+    const found = text.matchAll(
+      /(?<![\w/.-])(?:(?:internal|tests|examples|docs|bench|\.ci|\.github)\/[\w./-]*|\w+\.ts\b)/g,
+    );
+    return [...found].map(([name]) => ({ page, name }));
+  });
+  assert.ok(named.length > 80, `${named.length} files`);
+  // A name without its folder stands behind another of that folder.
+  const names = new Set(
+    [...listSources(), ...EXAMPLES.map((name) => `${name}.ts`)].map((path) => basename(path)),
+  );
+  const lost = named.filter(({ name }) =>
+    name.includes("/") ? !existsSync(join(ROOT, name)) : !names.has(name)
+  );
+  assert.deepEqual(lost, []);
 });
 
 test("README.md has whole links, since npm and JSR show it, and at most 130 lines", () => {

@@ -74,4 +74,12 @@ export const ROWS: readonly Mutation[] = [
     tests: ["docs_test.ts"],
     breaks: "figures in the README that nobody has measured",
   },
+  {
+    id: "DOCS-10",
+    file: "docs/internals.md",
+    find: "`internal/framing/message_rules.ts`",
+    replace: "`internal/framing/rules.ts`",
+    tests: ["docs_test.ts"],
+    breaks: "a tour of the house to a room that is not there",
+  },
 ];
