@@ -48,6 +48,11 @@ for (const first of ["guard", "stdio"]) {
   }
 }
 
+test("guardStdout() leaves no line half written when it is undone", SLOW, async (t) => {
+  const { stderr } = await run(t, "guard_trace.ts", []);
+  assert.deepEqual(numbersOf("after", stderr), upTo(100), stderr);
+});
+
 /** Between true pipes on all sides: a client on Node or Bun starts its servers with socket pairs. */
 const PIPES = `cat | { { "$@" 2>&1 >&3 3>&- | cat >&2; } 3>&1 | cat; }`;
 const FRAMES = "frame 1\nframe 2\nframe 3\nframe read for the server\n";

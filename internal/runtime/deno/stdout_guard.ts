@@ -44,10 +44,20 @@ function divertConsole(): (() => void)[] {
   if (Console === undefined) return divertConsoleToError(console);
   type Methods = Record<string, ((...args: unknown[]) => unknown) | undefined>;
   let stderrConsole: Methods | undefined;
-  const open = (): Methods => stderrConsole ??= new Console((text) => writeToStderr(text)) as Methods;
+  const printed: string[] = [];
+  const open = (): Methods => stderrConsole ??= new Console((text) => void printed.push(text)) as Methods;
   return Object.keys(console)
     .filter((name) => typeof console[name] === "function")
-    .map((name) => divert(console, name, (...args) => open()[name]?.(...args)));
+    .map((name) =>
+      divert(console, name, (...args) => {
+        try {
+          return open()[name]?.(...args);
+        } finally {
+          // At once: a trace is printed in two pieces, and another writer could come between them.
+          writeToStderr(printed.splice(0).join(""));
+        }
+      })
+    );
 }
 
 /** Without that class nothing reaches stdout either, but tables, counts and times are printed plainly. */
