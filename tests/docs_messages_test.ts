@@ -109,6 +109,30 @@ test("each warning that a user may meet has an entry in docs/troubleshooting.md"
   assert.deepEqual(missing, []);
 });
 
+test("each error that a user may meet has an entry in docs/troubleshooting.md", () => {
+  const entries = codesOf(OURS.replaceAll(/\s*\n\s*/g, " "));
+  const errors = listSources().flatMap((file) => textsOf(readCode(file))).filter((text) =>
+    text.startsWith("Cannot ")
+  )
+    .map((text) => text.split("usage: ")[0]!);
+  assert.ok(errors.length > 150, `${errors.length} errors`);
+  const missing = errors.filter((text) => {
+    if (NOT_MET.some((part) => text.startsWith(part))) return false;
+    const words = wordsOf(text).filter((part) => part !== "Cannot");
+    return words.length > 0 && !entries.some((entry) => words.every((part) => entry.includes(part)));
+  });
+  assert.deepEqual(missing, []);
+});
+
+/** What would be a fault of this module, what becomes a warning, and what only tests meet. */
+const NOT_MET = [
+  "Cannot open stdio: the fake runtime",
+  "Cannot end a process tree: its id",
+  "Cannot ask: the conversation was not opened",
+  "Cannot run …: no permission",
+  "Cannot create …: there are",
+];
+
 /** What only `logger.debug` and `logger.info` are told, and the beginning of what is put together. */
 const NOT_WARNED = ["[mcp_router] could not unsubscribe", "[mcp_stdio] the output is gone"];
 

@@ -82,4 +82,12 @@ export const ROWS: readonly Mutation[] = [
     tests: ["docs_test.ts"],
     breaks: "a tour of the house to a room that is not there",
   },
+  {
+    id: "DOCS-11",
+    file: "server_process.ts",
+    find: "Cannot connect to the process: another client has it",
+    replace: "Cannot connect to the process: it is taken",
+    tests: ["docs_messages_test.ts"],
+    breaks: "an error whose words are not in the docs",
+  },
 ];
