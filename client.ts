@@ -53,7 +53,7 @@ import { connectClient, spawnClient, type StartedClient } from "./internal/clien
 import type { Connection } from "./connection.ts";
 import type { CallSettings } from "./internal/client/call.ts";
 import { placed } from "./internal/client/caller_line.ts";
-import { checkMessage } from "./internal/client/check_message.ts";
+import { checkFilter, checkMessage } from "./internal/client/check_message.ts";
 import { stateOf } from "./internal/client/client_state.ts";
 import type { ClientCore } from "./internal/client/core.ts";
 import type { Graces } from "./internal/client/link.ts";
@@ -334,8 +334,10 @@ export class Client {
    * ```
    *
    * @throws {ConnectionClosedError} If the client is closed.
+   * @throws {TypeError} If the filter is no filter.
    */
   listen(filter: SubscriptionFilter): Listening {
+    checkFilter(filter);
     return this.#core.listen(filter);
   }
 

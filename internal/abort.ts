@@ -26,5 +26,17 @@ function tellAll({ target }: Event): void {
 
 function forget(signal: AbortSignal): void {
   waiting.delete(signal);
-  signal.removeEventListener("abort", tellAll);
+  try {
+    signal.removeEventListener("abort", tellAll);
+  } catch {
+    // A signal of somebody's own making: the listener stays, and finds nobody who waits.
+  }
+}
+
+/** Whether it can be used as a signal; one of another realm or library can. */
+export function isSignal(value: unknown): value is AbortSignal {
+  if (typeof value !== "object" || value === null) return false;
+  const { aborted, addEventListener, removeEventListener } = value as Partial<AbortSignal>;
+  return typeof aborted === "boolean" && typeof addEventListener === "function" &&
+    typeof removeEventListener === "function";
 }

@@ -135,7 +135,10 @@ export class StreamConnection implements EndingConnection {
   cancelInput(reason?: unknown): void {
     this.#inputCancelled = true;
     this.#unread = undefined;
-    this.#input.cancel(reason).catch((error) => this.#inputError ??= error);
+    // In braces: a value with a `then` that throws, given on, would be a rejection that nobody observes.
+    this.#input.cancel(reason).catch((error) => {
+      this.#inputError ??= error;
+    });
   }
 
   close(): Promise<void> {

@@ -298,6 +298,22 @@ test("Client fails the request whose answer is glued to stray text at once, and 
   await client.close();
 });
 
+test("Client fails the request whose answer stands behind a notification without a line feed at once (C5, F6)", async () => {
+  const { client, peer, log } = await meet();
+  const notification = '{"jsonrpc":"2.0","method":"notifications/message","params":{"data":"secret"}}';
+  for (const between of ["", "\r", " ", notification]) {
+    const call = outcomeOf(client.request("tools/list"));
+    const { id } = await peer.take("tools/list");
+    peer.write(`${notification}${between}{"jsonrpc":"2.0","id":${id},"result":{}}\n`);
+    assert.equal((await call).error?.code, "invalid_response", JSON.stringify(between));
+  }
+  assert.ok(!JSON.stringify(log.lines).includes("secret"));
+  const next = client.request("tools/list");
+  peer.answer(await peer.take("tools/list"), { tools: [] });
+  assert.ok(await next);
+  await client.close();
+});
+
 test("Client logs nothing of a frame that it drops but its id and an error's code (C6, S1-70, S1-71)", async () => {
   const { client, peer, log } = await meet({ limits: LIMITS });
   const S = "SECRET";

@@ -514,3 +514,34 @@ test("Client.listen() subscribes again after the restart of a legacy server (C10
   await client.close();
   assert.deepEqual(await seen, ["resubscribed", `${UPDATED} file:///a`]);
 });
+
+for (
+  const [filter, message] of [
+    [undefined, "Cannot listen: the filter must be an object"],
+    [[], "Cannot listen: the filter must be an object"],
+    [
+      { resourceSubscriptions: "file:///a" },
+      `Cannot listen: "resourceSubscriptions" must be an array of strings`,
+    ],
+    [{ resourceSubscriptions: [5] }, `Cannot listen: "resourceSubscriptions" must be an array of strings`],
+  ] as const
+) {
+  test(`Client.listen() refuses the filter ${JSON.stringify(filter)} at once (C10, XF11)`, async () => {
+    const { client, peer } = await meet();
+    assert.throws(() => client.listen(filter as never), { name: "TypeError", message });
+    await settle();
+    assert.deepEqual(peer.methods, ["server/discover"]);
+    await client.close();
+  });
+}
+
+test("A legacy server that never answers loses the listen stream, as a modern one does (C10)", async () => {
+  const { client, peer, clock } = await meet({ legacy: true });
+  const listening = client.listen(FILTER);
+  const acknowledged = outcomeOf(listening.acknowledged);
+  await peer.take("resources/subscribe");
+  await clock.advance(10_000);
+  assert.equal((await acknowledged).error?.name, "RequestTimeoutError");
+  assert.equal(await listening.ended, "lost");
+  await client.close();
+});

@@ -1,11 +1,13 @@
 // Options of a client that no type has checked: what cannot be used is told at once and by name (XF11). How a server is started
 // is in launch_options_test.ts.
 import assert from "node:assert/strict";
+import process from "node:process";
 import { test } from "node:test";
 import { Client, type ClientOptions, spawn, type SpawnOptions, spawnServer } from "../client.ts";
 import { StdioClientTransport } from "../sdk_transport.ts";
 import { createFakeRuntime, createStreamPair } from "../testing.ts";
-import { createLog, outcomeOf, Peer } from "./_client_peer.ts";
+import { createLog, meet, outcomeOf, Peer, settle } from "./_client_peer.ts";
+import { showUnhandledRejections } from "./helpers.ts";
 
 const REFUSED: ReadonlyArray<readonly [options: object, message: string]> = [
   [{ timeout: 5 }, `Cannot use %: there is no option "timeout", did you mean "timeoutMs"?`],
@@ -22,6 +24,8 @@ const REFUSED: ReadonlyArray<readonly [options: object, message: string]> = [
     { inputHandlers: { "roots/list": [] } },
     `Cannot use %: "inputHandlers["roots/list"]" must be a function, but is an array`,
   ],
+  [{ signal: {} }, `Cannot use %: "signal" must be an AbortSignal, but is an object`],
+  [{ clock: {} }, `Cannot use %: "clock" must be a clock, but is an object`],
   [
     { logger: { warn() {} } },
     `Cannot use %: "logger" must be an object with debug, info, warn and error, but is an object`,
@@ -71,3 +75,58 @@ test("Client.connect() names options that it does not know, and goes on (XF11)",
     message: "Cannot use Client.connect(): its options are a number",
   });
 });
+
+for (
+  const [options, state] of [
+    [{ signal: 5 }, `"signal" must be an AbortSignal, but is a number`],
+    [{ signal: null }, `"signal" must be an AbortSignal, but is null`],
+    [{ signal: new AbortController() }, `"signal" must be an AbortSignal, but is an object`],
+    [{ onProgress: 5 }, `"onProgress" must be a function, but is a number`],
+    [{ onLog: {} }, `"onLog" must be a function, but is an object`],
+    [{ onNotification: [] }, `"onNotification" must be a function, but is an array`],
+    [{ retry: "always" }, `"retry" must be "auto", "force" or "never", but is "always"`],
+    [null, `"options" must be an object, but is null`],
+    [5, `"options" must be an object, but is a number`],
+  ] as const
+) {
+  test(`Client.request() refuses the options ${JSON.stringify(options)} before anything is sent (XF11)`, async () => {
+    const { client, peer } = await meet();
+    const refused = { name: "TypeError", message: `Cannot make a request: ${state}` };
+    assert.throws(() => client.request("tools/list", {}, options as never), refused);
+    assert.throws(() => client.callTool("x", {}, options as never), refused);
+    await settle();
+    assert.deepEqual(peer.methods, ["server/discover"]);
+    await client.close();
+  });
+}
+
+test("Client is not harmed by a signal of somebody's own making (C4, C9)", async () => {
+  const { client, peer } = await meet();
+  const refuse = () => {
+    throw new Error("not implemented");
+  };
+  const signal = { aborted: false, addEventListener() {}, removeEventListener: refuse };
+  for (let turn = 0; turn < 3; turn++) {
+    const call = client.request("tools/list", {}, { signal: signal as unknown as AbortSignal });
+    peer.answer(await peer.take("tools/list"), { tools: [] });
+    assert.ok(await call);
+  }
+  await client.close();
+  await showUnhandledRejections();
+});
+
+for (
+  const server of [undefined, null, 5, "node server.js", {}, {
+    readable: process.stdin,
+    writable: process.stdout,
+  }]
+) {
+  test(`Client.connect() refuses ${typeof server} ${Object.keys(Object(server)).join()} as a server (XF11)`, async () => {
+    const { error } = await outcomeOf(Client.connect(server as never));
+    assert.ok(error instanceof TypeError, String(error));
+    assert.match(
+      error.message,
+      /^Cannot (use Client\.connect\(\): the server must be two streams|open the streams: "readable" must be a ReadableStream)/,
+    );
+  });
+}

@@ -464,3 +464,27 @@ test("Client hands out values that later frames do not change (C3, S1-54)", asyn
   assert.equal(kept.length, 101);
   await client.close();
 });
+
+test("Client drops progress that is no number, and the request goes on (C3)", async () => {
+  const { client, peer, log, clock } = await meet();
+  const seen: unknown[] = [];
+  const call = client.request("tools/call", { name: "x" }, {
+    onProgress: ({ progress }) => void seen.push(progress.toFixed(1)),
+  });
+  const { id } = await peer.takeRequest("tools/call");
+  for (const value of [null, "5", {}, [], true]) {
+    peer.send({ method: "notifications/progress", params: { progressToken: id, progress: value } });
+  }
+  peer.send({ method: "notifications/progress", params: { progressToken: id } });
+  peer.write(
+    `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":${id},"progress":1e999}}\n`,
+  );
+  peer.send(progress(id, 2));
+  peer.answer({ id });
+  await call;
+  assert.deepEqual(seen, ["2.0"]);
+  await clock.advance(1_000);
+  assert.equal(countTold(log.of("warn")), 7);
+  assert.match(log.of("warn")[0]!, /progress that is no number/);
+  await client.close();
+});

@@ -150,7 +150,7 @@ function findIds(bytes: Uint8Array): Ids {
   };
 }
 
-/** What the object says that begins the text, and whether it is no frame and something comes behind it. */
+/** What the object says that begins the text, and whether it is no frame, or may be a notification, and something comes behind it. */
 function findFirstIds(text: string): Ids & { readonly isFollowed: boolean } {
   const tokens = text.match(TOKEN_REGEXP) ?? [];
   const top: string[] = [];
@@ -170,7 +170,8 @@ function findFirstIds(text: string): Ids & { readonly isFollowed: boolean } {
         isOpen = false;
         const names = top.filter((name) => !/^[ \t\r\n]*$/.test(name));
         const isFrame = names.some((name, index) => name === '"jsonrpc"' && names[index + 1] === ":");
-        isFollowed = !isFrame && tokens.slice(at + 1).join("").includes("{");
+        const isNotification = names.some((name) => toValue(name) === "method");
+        isFollowed = (!isFrame || isNotification) && tokens.slice(at + 1).join("").includes("{");
       }
     } else if (open.length === 1) top.push(token);
   }

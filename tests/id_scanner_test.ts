@@ -281,9 +281,9 @@ test("IdScanner finds the id of a frame that is glued behind printed text (F6, X
     assert.deepEqual(found, { id: 2, idText: undefined, hasId: true, hasMethod: false, hasResult: true });
   }
   assertIds([
-    // The first of two frames, and what stands behind one, say nothing about it.
+    // The first of two frames says what the line is about, unless it is a notification.
     [`x${frame}{"jsonrpc":"2.0","id":2}`, 1],
-    [`x{"jsonrpc":"2.0","method":"a"}{"jsonrpc":"2.0","id":2}`, undefined],
+    [`x{"jsonrpc":"2.0","method":"a"}{"jsonrpc":"2.0","id":2}`, 2],
     // The members of a batch have ids of their own.
     [`[${frame}`, undefined],
     [` [ \t${frame},`, undefined],
@@ -407,3 +407,19 @@ function value(random: Random, depth: number): string {
     '"]},{"',
   ]);
 }
+
+test("IdScanner finds the id of a frame behind notifications whose line feed is missing (F6, S2-12)", () => {
+  const told = '{"jsonrpc":"2.0","method":"n","params":{"id":3}}';
+  assertIds([
+    [told + '{"jsonrpc":"2.0","id":1,"result":{}}', 1],
+    [told + "\r" + told + ' {"result":{},"jsonrpc":"2.0","id":1}', 1],
+    ["printed " + told + '{"jsonrpc":"2.0","id":1,"result":{}}', 1],
+    [told + '{"id":1}', undefined],
+    [told + "{ printed", undefined],
+    ['{"jsonrpc":"2.0","id":1,"result":{}}{"jsonrpc":"2.0","id":2,"result":{}}', 1],
+  ]);
+  for (const tail of ["", " printed", '{"a":1}', "{", "[1]"]) {
+    const { hasMethod, hasId } = scanEveryWay(bytesOf(told + tail));
+    assert.deepEqual({ hasMethod, hasId }, { hasMethod: true, hasId: false }, tail);
+  }
+});

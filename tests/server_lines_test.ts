@@ -38,6 +38,20 @@ test("Server answers a line of bad UTF-8 or bad JSON once, with -32700 and id nu
   assert.equal(countTold(session.log.texts("warn")), cases.length);
 });
 
+test("Server answers a line of a notification and a request once, and one of notifications never (V5)", async (t) => {
+  const session = start(t, hello);
+  const told = '{"jsonrpc":"2.0","method":"notifications/x"}';
+  session.send(
+    told + JSON.stringify(call("glued", "hello")),
+    told + told,
+    `${told} x {`,
+    call("next", "hello"),
+  );
+  assert.equal(textOf(await session.response("next")), "hello");
+  const errors = session.transcript.messages.filter(({ error }) => error !== undefined);
+  assert.deepEqual(errors.map(({ id, error }) => [id, error!.code]), [[null, -32700]]);
+});
+
 test("Server answers JSON that is no request with -32600 and the id, if there is one (V5, B19)", async (t) => {
   const session = start(t, hello);
   const cases: Array<[line: string, id: RequestId | null]> = [

@@ -651,3 +651,20 @@ test("StreamConnection holds nothing of what went through it", { timeout: 60_000
   const held = await heldBytes() - before;
   assert.ok(held < 6 * 1_048_576, `${held} bytes are held`);
 });
+
+test("StreamConnection observes a failed input whose error throws when it is looked at (C9)", async () => {
+  const { readable, controller } = openInput();
+  const connection = new StreamConnection({ readable, writable: openOutput().writable }, SETTINGS);
+  const received = connection.receive();
+  controller.error(
+    new Proxy({}, {
+      get: () => {
+        throw new Error("not for you");
+      },
+    }),
+  );
+  assert.equal(await received, undefined);
+  connection.cancelInput();
+  connection.abort();
+  await showUnhandledRejections();
+});

@@ -1,4 +1,4 @@
-import { isJSONObject } from "../../messages.ts";
+import { isJSONObject, type SubscriptionFilter } from "../../messages.ts";
 
 /**
  * What is not checked by types may be anything.
@@ -14,6 +14,18 @@ export function checkMessage(method: unknown, params: unknown): void {
   if (hasSignal(params)) {
     throw new TypeError(`Cannot send "${method}": options stand behind the params, as the third argument`);
   }
+}
+
+/**
+ * Checks what a listen stream is to tell.
+ *
+ * @throws {TypeError} If nothing can be asked for with it.
+ */
+export function checkFilter(filter: SubscriptionFilter): void {
+  if (!isJSONObject(filter)) throw new TypeError("Cannot listen: the filter must be an object");
+  const uris: unknown = filter.resourceSubscriptions;
+  if (uris === undefined || (Array.isArray(uris) && uris.every((uri) => typeof uri === "string"))) return;
+  throw new TypeError(`Cannot listen: "resourceSubscriptions" must be an array of strings`);
 }
 
 /** No message can hold a signal. */

@@ -180,7 +180,8 @@ export class ListenTable {
       () => listening.acknowledge(narrow),
       (error) => {
         close();
-        listening.finish(error instanceof ConnectionClosedError ? "lost" : "server", error);
+        const isLost = error instanceof ConnectionClosedError || error instanceof RequestTimeoutError;
+        listening.finish(isLost ? "lost" : "server", error);
       },
     );
     return listening;

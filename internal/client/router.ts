@@ -132,6 +132,10 @@ export class Router {
     }
     const token = params?.progressToken ?? meta.progressToken;
     if (token === undefined) return this.#port.unrouted(notification);
+    if (method === "notifications/progress" && !Number.isFinite(params?.progress)) {
+      this.#drop("progress that is no number", isRequestId(token) ? token : undefined);
+      return undefined;
+    }
     return this.#toCall(token, (call) => call.owns(token as ProgressToken), notification);
   }
 

@@ -1,7 +1,8 @@
 /** Options that no type has checked: what cannot be used is told at once and by name. */
 
-import type { ClientLimits, ClientOptions, SpawnOptions } from "../../client_options.ts";
+import type { ClientLimits, ClientOptions, RequestOptions, SpawnOptions } from "../../client_options.ts";
 import { type Logger, stderrLogger } from "../../logger.ts";
+import { isSignal } from "../abort.ts";
 import { systemClock } from "../clock.ts";
 import { checkKnownOptions } from "../options.ts";
 import { checkLaunchOptions, kindOf } from "../process/launch_options.ts";
@@ -58,6 +59,7 @@ const LIMITS: Names<ClientLimits> = {
 };
 
 const ERAS = ["auto", "modern", "legacy"];
+const RETRIES = ["auto", "force", "never"];
 
 /**
  * Checks how a server is to be started and talked to.
@@ -97,7 +99,7 @@ function checkNames(what: string, options: ClientOptions, names: object): void {
 }
 
 function checkKinds(what: string, options: ClientOptions): void {
-  const { era, limits, inputHandlers, logger } = options;
+  const { era, limits, inputHandlers, logger, clock } = options;
   const refuse = (name: string, must: string, value: unknown): never => {
     throw new TypeError(`Cannot use ${what}: "${name}" must be ${must}, but is ${kindOf(value)}`);
   };
@@ -106,6 +108,9 @@ function checkKinds(what: string, options: ClientOptions): void {
   };
   if (era !== undefined && !ERAS.includes(era)) refuse("era", `"auto", "modern" or "legacy"`, era);
   if (limits !== undefined && !isObject(limits)) refuse("limits", "an object", limits);
+  if (clock !== undefined && !isClock(clock)) refuse("clock", "a clock", clock);
+  const { signal } = options as Pick<SpawnOptions, "signal">;
+  if (signal !== undefined && !isSignal(signal)) refuse("signal", "an AbortSignal", signal);
   if (logger !== undefined && !isLogger(logger)) {
     refuse("logger", "an object with debug, info, warn and error", logger);
   }
@@ -117,6 +122,30 @@ function checkKinds(what: string, options: ClientOptions): void {
   for (const [method, handler] of Object.entries(inputHandlers)) {
     checkFunction(`inputHandlers["${method}"]`, handler);
   }
+}
+
+/**
+ * Checks how a request is to be made; durations are checked where they are used.
+ *
+ * @throws {TypeError} If an option is of the wrong kind.
+ */
+export function checkRequest(options: RequestOptions): void {
+  const refuse = (name: string, must: string, value: unknown): never => {
+    throw new TypeError(`Cannot make a request: "${name}" must be ${must}, but is ${kindOf(value)}`);
+  };
+  if (!isObject(options)) refuse("options", "an object", options);
+  const { signal, retry, onProgress, onLog, onNotification } = options;
+  if (signal !== undefined && !isSignal(signal)) refuse("signal", "an AbortSignal", signal);
+  if (retry !== undefined && !RETRIES.includes(retry)) refuse("retry", `"auto", "force" or "never"`, retry);
+  for (const [name, value] of Object.entries({ onProgress, onLog, onNotification })) {
+    if (value !== undefined && typeof value !== "function") refuse(name, "a function", value);
+  }
+}
+
+function isClock(value: unknown): boolean {
+  if (!isObject(value)) return false;
+  const members = value as { readonly [name: string]: unknown };
+  return ["now", "setTimeout", "clearTimeout"].every((name) => typeof members[name] === "function");
 }
 
 function isLogger(value: unknown): value is Logger {

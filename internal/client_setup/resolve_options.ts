@@ -26,6 +26,7 @@ import type { StartSettings } from "../process/start_server.ts";
 import { type Facts, toSafeLogger } from "../safe_logger.ts";
 import type { ConnectionSettings } from "../stream_connection.ts";
 import { VERSION } from "../version.ts";
+import { checkRequest } from "./check_options.ts";
 
 /**
  * What a client goes by; `command` is what was started, if anything was, and `canRelaunch` whether that can be done again.
@@ -97,8 +98,14 @@ export function resolveGraces(options: CloseOptions): Graces {
   return { shutdownGraceMs, terminateGraceMs };
 }
 
-/** How a request is to be made. */
+/**
+ * How a request is to be made.
+ *
+ * @throws {TypeError} If an option is of the wrong kind.
+ * @throws {RangeError} If a duration cannot be used.
+ */
 export function resolveRequest(options: RequestOptions, settings: ClientSettings): CallSettings {
+  checkRequest(options);
   const {
     timeoutMs = settings.timeoutMs,
     maxTimeoutMs = settings.maxTimeoutMs,

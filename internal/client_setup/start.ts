@@ -11,6 +11,7 @@ import type { Link } from "../client/link.ts";
 import type { ClientSettings } from "../client/settings.ts";
 import { StreamLink } from "../client/stream_link.ts";
 import { formatCommandLine } from "../command_line.ts";
+import { kindOf } from "../process/launch_options.ts";
 import { startServer } from "../process/start_server.ts";
 import { detectRuntime } from "../runtime/detect.ts";
 import { StreamConnection } from "../stream_connection.ts";
@@ -71,6 +72,10 @@ function toStreamLink(
   server: ByteStreams | Connection,
   { clock, connection: bounds }: Surroundings,
 ): StreamLink {
+  if (typeof server !== "object" || server === null) {
+    const state = `the server must be two streams, a connection or a process, but is ${kindOf(server)}`;
+    throw new TypeError(`Cannot use Client.connect(): ${state}`);
+  }
   if ("receive" in server) return new StreamLink(server, undefined, clock);
   const connection = new StreamConnection(server, bounds);
   return new StreamLink(connection, connection, clock);

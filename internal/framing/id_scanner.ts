@@ -263,10 +263,11 @@ export class IdScanner {
     const matches = this.#depth >= MAX_MATCHED_DEPTH || this.#brackets[this.#depth] === opened;
     if (this.#depth > 0 && matches) return;
     // Behind brackets that do not match one cannot tell any more what is nested in what.
-    if (this.#hasVersion || !(matches || this.#isGlued)) this.#position = "done";
+    const isNotification = this.#hasVersion && this.#hasMethod && !this.#hasId;
+    if ((this.#hasVersion && !isNotification) || !(matches || this.#isGlued)) this.#position = "done";
     else {
-      // An object, but no frame: something that was printed, too.
-      if (!this.#isGlued) this.#first = this.#current();
+      // An object, but no frame: something that was printed, too. Or a notification whose line feed is missing.
+      if (!this.#isGlued || isNotification) this.#first = this.#current();
       this.#beginSearch(0);
     }
   }
