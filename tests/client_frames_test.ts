@@ -346,7 +346,7 @@ test("Client logs nothing of a frame that it drops but its id and an error's cod
     "903",
     "904",
     "905",
-    `"${"i".repeat(64)}…"`,
+    `"${"i".repeat(40)}"[28 more characters]"${"i".repeat(32)}\\u0007\\n"`,
     "906",
     "907",
     "none",

@@ -130,4 +130,12 @@ export const ROWS: readonly Mutation[] = [
     tests: ["server_input_required_test.ts"],
     breaks: "a question to the client counts as an answer",
   },
+  {
+    id: "C9-input",
+    file: "internal/stream_connection.ts",
+    find: "(error) => {\n      this.#inputError ??= error;\n    }",
+    replace: "(error) => this.#inputError ??= error",
+    tests: ["stream_connection_test.ts"],
+    breaks: "an input that fails with a value that throws ends the process by a rejection",
+  },
 ];

@@ -335,4 +335,12 @@ export const ROWS: readonly Mutation[] = [
     tests: ["message_decoder_test.ts"],
     breaks: "a message of exactly the allowed depth is refused",
   },
+  {
+    id: "F6-glued",
+    file: "internal/framing/id_scanner.ts",
+    find: "(this.#hasVersion && !isNotification)",
+    replace: "this.#hasVersion",
+    tests: ["id_scanner_test.ts", "client_frames_test.ts", "server_lines_test.ts"],
+    breaks: "an answer behind a notification without a line feed is waited for until the timeout",
+  },
 ];
