@@ -202,3 +202,22 @@ test("Conversation survives whatever is said, and forgets what is over (L4)", ()
     "a second answer",
   ]);
 });
+
+test("Conversation follows 100 000 open requests, and says nothing of what belongs to others (L4)", () => {
+  for (const idOf of [(index: number) => index, () => "the same id"]) {
+    const conversation = new Conversation();
+    for (let index = 0; index <= 100_000; index++) {
+      const params = { _meta: { progressToken: index } };
+      conversation.observe(0, "client", { jsonrpc: "2.0", id: idOf(index), method: "tools/call", params });
+    }
+    const report = (progressToken: number) =>
+      conversation.observe(0, "server", {
+        ...{ jsonrpc: "2.0", method: "notifications/progress" },
+        params: { progressToken, progress: 1 },
+      });
+    assert.equal(report(99_999).call?.id, idOf(99_999));
+    const { call, breaks } = report(100_000);
+    assert.equal(call, undefined);
+    assert.deepEqual(breaks, []);
+  }
+});

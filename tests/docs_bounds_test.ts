@@ -29,6 +29,10 @@ const NOT_TOLD: ReadonlyMap<string, string> = new Map([
   ["GREATEST_DELAY_MS", "the longest timer of the runtimes"],
   ["GREATEST_LINE_BYTES", "what `maxLineBytes` may be"],
   ["GREATEST_SHOWN_LINES", "how many lines a message names"],
+  ["LARGEST_KEPT_BYTES", "when a buffer is given away"],
+  ["LARGEST_BLOCK_BYTES", "in what blocks a line is gathered"],
+  ["MOST_KNOWN_NAMES", "how many names are judged only once"],
+  ["internal/cli/recording/mask.ts: MAX_DEPTH", "how deep is looked for secrets"],
   ["MOST_SIGNALS", "how this process ends itself"],
   ["MOST_FILES", "names of recordings"],
 ]);
@@ -78,15 +82,19 @@ const TOLD: ReadonlyMap<string, string> = new Map([
   ["GREATEST_SHOWN_PROBLEMS", "problems that are told"],
   ["GREATEST_WARNINGS", "warnings of an entry"],
   ["GREATEST_ENV_FILE_BYTES", "an `envFile`"],
+  ["LONGEST_MS", "what has passed and is not written down yet"],
+  ["MOST_BYTES", "what has passed and is not written down yet"],
+  ["MOST_OPEN", "open requests that are followed"],
+  ["REMEMBERED", "finished requests that are remembered"],
 ]);
 
 const FOLDERS =
-  /^(?:internal\/(?:server|client|sdk|framing|process|host_config|json_schema|runtime)\/|internal\/\w+\.ts$|\w+\.ts$)/;
+  /^(?:internal\/(?:server|client|sdk|framing|process|host_config|json_schema|runtime|cli\/record(?:ing)?)\/|internal\/\w+\.ts$|\w+\.ts$)/;
 
 test("docs/guarantees.md has each bound of the sources with its number", () => {
   const bounds = listSources().filter((file) => FOLDERS.test(file)).flatMap((file) => {
     const constants = readCode(file).matchAll(
-      /^(?:export )?const ((?:MAX|GREATEST|MOST|LONGEST|REMEMBERED|KEPT|TAIL)\w*)(?:: number)? = ([\d_]+);/gm,
+      /^(?:export )?const ((?:MAX|GREATEST|LARGEST|MOST|LONGEST|REMEMBERED|KEPT|TAIL)\w*)(?:: number)? = ([\d_]+);/gm,
     );
     return [...constants].map(([, name = "", digits = ""]) => ({
       file,

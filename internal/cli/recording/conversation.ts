@@ -153,7 +153,8 @@ export class Conversation {
     else requests.isIncomplete = true;
     if (progressToken !== undefined) {
       if (requests.tokens.has(progressToken)) breaks.push("a progress token that is in use");
-      requests.tokens.set(progressToken, call);
+      if (requests.tokens.size < MOST_OPEN) requests.tokens.set(progressToken, call);
+      else requests.isIncomplete = true;
     }
     return { call, role: "request", breaks: breaks.length === 0 ? NOTHING : breaks };
   }
