@@ -1,6 +1,7 @@
 // What serve() does with its process, on a process of the test's own: guard, signals, errors, the hook (rules V14, V15).
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
+import type { RuntimeAdapter } from "../runtime.ts";
 import { serve, type ServeOptions, Server, type ServerEnd, type ServerOptions } from "../server.ts";
 import { createFakeRuntime, createStreamPair, type FakeRuntime } from "../testing.ts";
 import { stateOf } from "./helpers.ts";
@@ -27,7 +28,11 @@ const tools = {
   deaf: { call: () => new Promise<string>(() => {}) },
 };
 
-function serveInMemory(t: TestContext, options: Partial<ServerOptions & ServeOptions> = {}): Process {
+function serveInMemory(
+  t: TestContext,
+  options: Partial<ServerOptions & ServeOptions> = {},
+  own: Partial<RuntimeAdapter> = {},
+): Process {
   const [here, stdio] = createStreamPair();
   const runtime = Object.assign(createFakeRuntime({ stdio }), {
     guards: 0,
@@ -37,6 +42,7 @@ function serveInMemory(t: TestContext, options: Partial<ServerOptions & ServeOpt
       return () => runtime.guards--;
     },
     ifStillAlive: (ms: number, end: (what: string) => void) => void runtime.lingers.push([ms, end]),
+    ...own,
   });
   const clock = new FakeClock();
   const log = new LogSink();
@@ -329,8 +335,8 @@ test("serve() says why it has ended when nothing came, and when its parent is go
 test("serve() tells a person at a terminal that it waits for a client, and nobody else (V14)", async (t) => {
   for (const isTerminal of [true, false, Promise.resolve(true), undefined]) {
     for (const hasClient of [true, false]) {
-      const process = serveInMemory(t);
-      if (isTerminal !== undefined) Object.assign(process.runtime, { stdinIsTerminal: () => isTerminal });
+      const own = isTerminal === undefined ? {} : { stdinIsTerminal: () => isTerminal };
+      const process = serveInMemory(t, {}, own);
       await process.clock.advance(100);
       if (hasClient) await process.send(call(1, "hello"));
       await process.clock.advance(10_000);
@@ -340,4 +346,11 @@ test("serve() tells a person at a terminal that it waits for a client, and nobod
       assert.match(process.runtime.stderrText, expected);
     }
   }
+});
+
+test("serve() sets no timer before a first answer: on Deno the first one of a process is dear", async (t) => {
+  const process = serveInMemory(t, {}, { stdinIsTerminal: () => false });
+  await process.send(call(1, "hello"));
+  assert.equal(process.transcript.responsesTo(1).length, 1);
+  assert.equal(process.clock.pendingTimers, 0);
 });

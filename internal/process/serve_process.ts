@@ -78,14 +78,18 @@ export async function serveProcess<End extends { readonly reason: string }>(
 
 /** Who starts a server by hand, to see whether it runs, sees that it does. */
 function greetPerson(server: Servable<unknown>, runtime: RuntimeAdapter, clock: Clock): () => void {
-  const greet = async (): Promise<void> => {
-    if (server.hasRead || !(await runtime.stdinIsTerminal?.())) return;
+  // Asked at once: a host needs no timer, and the first timer of a process takes Deno as long as a tenth of a start.
+  const isTerminal = runtime.stdinIsTerminal?.() ?? false;
+  if (isTerminal === false) return () => {};
+  const greet = (isTerminal: boolean): void => {
+    if (server.hasRead || !isTerminal) return;
     runtime.writeStderr(
       "[mcp_stdio] this is an MCP server, and it waits for a client: a host starts it and speaks over its stdin and stdout. " +
         "To try it from a shell: npx @mcp/stdio list -- <the command of this server>\n",
     );
   };
-  const timer = clock.setTimeout(() => void greet(), GREETING_DELAY_MS);
+  const known = Promise.resolve(isTerminal).catch(() => false); // An adapter that cannot say has nobody to greet.
+  const timer = clock.setTimeout(() => void known.then(greet), GREETING_DELAY_MS);
   return () => clock.clearTimeout(timer);
 }
 

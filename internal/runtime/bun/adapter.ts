@@ -12,6 +12,7 @@ import type {
 import { takeDescriptors } from "./descriptors.ts";
 import { pickVariables } from "../../variables.ts";
 import { LazyStdio } from "../byte_channel.ts";
+import { openLibC } from "./libc.ts";
 import { Bun, bunProcess } from "./namespace.ts";
 import { writeToStderr } from "./stderr.ts";
 import { ownStdin, ownStdout } from "./stdio.ts";
@@ -39,9 +40,9 @@ export class BunRuntime implements RuntimeAdapter {
     return new LazyStdio(ownStdin(stdin), ownStdout(stdout), stdout !== undefined);
   }
 
-  async stdinIsTerminal(): Promise<boolean> {
-    const { isatty } = await import("node:tty");
-    return isatty(0);
+  stdinIsTerminal(): boolean | Promise<boolean> {
+    const libc = openLibC();
+    return libc === undefined ? import("node:tty").then(({ isatty }) => isatty(0)) : libc.isatty(0) === 1;
   }
 
   guardStdout(): () => void {

@@ -40,9 +40,9 @@ export class NodeRuntime implements RuntimeAdapter {
     return new LazyStdio(ownStdin(), ownStdout(stdout), stdout !== undefined);
   }
 
-  async stdinIsTerminal(): Promise<boolean> {
-    const { isatty } = await import("node:tty");
-    return isatty(0);
+  stdinIsTerminal(): boolean | Promise<boolean> {
+    const tty = nodeProcess().getBuiltinModule?.("node:tty"); // Missing before Node 20.16.
+    return tty === undefined ? import("node:tty").then(({ isatty }) => isatty(0)) : tty.isatty(0);
   }
 
   guardStdout(): () => void {

@@ -668,10 +668,18 @@ export const ROWS: readonly Mutation[] = [
   {
     id: "V14-1",
     file: "internal/process/serve_process.ts",
-    find: "if (server.hasRead || !(await runtime.stdinIsTerminal?.())) return;",
+    find: "if (server.hasRead || !isTerminal) return;",
     replace: "if (server.hasRead) return;",
     tests: ["server_serve_test.ts"],
     breaks: "every slow client's server says that it waits for a client",
+  },
+  {
+    id: "V14-2",
+    file: "internal/process/serve_process.ts",
+    find: "if (isTerminal === false) return () => {};",
+    replace: "",
+    tests: ["server_serve_test.ts"],
+    breaks: "a server on Deno takes a tenth longer to start",
   },
   {
     id: "XF11-11",
