@@ -102,7 +102,9 @@ function withoutRegions(text: string): string {
   const lines = text.split("\n").filter((line) =>
     !/^\s*\/\/(?:#region|#endregion| deno-lint-ignore)/.test(line)
   );
-  return `${lines.join("\n").replaceAll(/\n{3,}/g, "\n\n").trim()}\n`;
+  const indents = lines.filter((line) => line.trim() !== "").map((line) => /^ */.exec(line)![0].length);
+  const shared = Math.min(...indents);
+  return `${lines.map((line) => line.slice(shared)).join("\n").replaceAll(/\n{3,}/g, "\n\n").trim()}\n`;
 }
 
 /** A page with each of its blocks as the files have it, and its figures as they were measured. */

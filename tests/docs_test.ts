@@ -125,10 +125,19 @@ test("each example is in the index of the examples", () => {
   assert.deepEqual(missing, []);
 });
 
-test("each page is in docs/README.md, and says what it does not do or where to read on", () => {
+test("each page is in docs/README.md, begins with a sentence, says where to read on, and is not too long", () => {
   const index = PAGES.find(({ path }) => path === "docs/README.md")?.text ?? "";
   for (const { path } of PAGES.filter(({ path }) => path.startsWith("docs/") && path !== "docs/README.md")) {
     assert.ok(index.includes(`(${path.slice("docs/".length)})`), path);
+  }
+  // These two are looked things up in.
+  const read = PAGES.filter(({ path }) =>
+    path.startsWith("docs/") && !/README|doctor|troubleshooting/.test(path)
+  );
+  for (const { path, text } of read) {
+    assert.match(text, /^# .+\n\n(?!```)/, `${path} does not begin with a sentence`);
+    assert.match(text, /\n## See also\n/, path);
+    assert.ok(text.split("\n").length <= 201, `${path} has more than 200 lines`);
   }
 });
 
