@@ -45,6 +45,7 @@ import {
   resolveSurroundings,
 } from "./internal/client_setup/resolve_options.ts";
 import { detectRuntime } from "./internal/runtime/detect.ts";
+import { checkStreams } from "./internal/runtime/byte_channel.ts";
 import { guardStdoutNow } from "./internal/runtime/guard_now.ts";
 import { ProcessWire, type ProcessWireSettings } from "./internal/sdk/process_wire.ts";
 import { ServerWire } from "./internal/sdk/server_wire.ts";
@@ -271,10 +272,4 @@ export class StdioClientTransport {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
-}
-
-/** Node's own streams are what the SDKs' class of this name takes. */
-function checkStreams({ readable, writable }: ByteStreams): void {
-  if (typeof readable?.getReader === "function" && typeof writable?.getWriter === "function") return;
-  throw new TypeError(`Cannot use the streams: they must be Web Streams, as { readable, writable }`);
 }

@@ -44,6 +44,7 @@ const TOLD: ReadonlyMap<string, string> = new Map([
   ["MAX_BATCH_MEMBERS", "a batch of revision 2025-03-26"],
   ["MAX_ID_BYTES", "an id"],
   ["MAX_BACKLOG_LENGTH", "lines kept aside"],
+  ["MAX_LET_GO", "handlers that go on after a cancellation"],
   ["MAX_URI_BYTES", "a URI"],
   ["MAX_SUBSCRIBED", "resources listened to"],
   ["MAX_SUBSCRIBED_LENGTH", "resources listened to"],

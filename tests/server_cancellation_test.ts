@@ -14,6 +14,7 @@ import {
   start,
   textOf,
 } from "./server_helpers.ts";
+import { countTold } from "./helpers.ts";
 
 const LOG_ALL = { "io.modelcontextprotocol/logLevel": "debug" };
 
@@ -234,4 +235,54 @@ test("Server cancels one of 256 busy requests and one behind them (V3)", async (
   await session.settle();
   assert.deepEqual(aborted, [7]);
   assert.deepEqual(session.transcript.messages, []);
+});
+
+test("Server gives the permits of cancelled handlers that never end to others after 10 s (V3, V18)", async (t) => {
+  const gates = new Map<unknown, Gate>();
+  const session = start(t, {
+    limits: { maxInFlightRequests: 2, maxQueuedRequests: 4 },
+    tools: {
+      hang: {
+        call: async (_args, { id }) => {
+          gates.set(id, new Gate());
+          await gates.get(id)!.opened;
+          return "too late";
+        },
+      },
+      hello: { call: () => "hello" },
+    },
+  });
+  session.send(call(1, "hang"), call(2, "hang"), cancel(1), cancel(2), call(3, "hello"));
+  await session.settle();
+  await session.clock.advance(9_999);
+  assert.deepEqual(session.transcript.messages, [], "a handler has its time");
+  await session.clock.advance(1);
+  assert.equal(textOf(await session.response(3)), "hello");
+  await session.clock.advance(1_000);
+  assert.equal(
+    countTold(session.log.texts("warn").filter((text) => text.includes("goes on 10000 ms after"))),
+    2,
+  );
+
+  // One that ends after all has no second permit to give back.
+  gates.get(1)!.open();
+  gates.get(2)!.open();
+  await session.settle();
+  session.send(call(4, "hang"), call(5, "hang"), call(6, "hello"));
+  await session.settle();
+  assert.equal(session.transcript.messages.length, 1, "two run, and one waits");
+  gates.get(4)!.open();
+  assert.equal(textOf(await session.response(6)), "hello");
+
+  // One that ends in its time leaves no timer.
+  session.send(cancel(5));
+  await session.settle();
+  assert.ok(session.clock.pendingTimers > 0);
+  gates.get(5)!.open();
+  await session.settle();
+  session.send(call(7, "hang"), cancel(7));
+  await session.settle();
+  session.end();
+  await session.running;
+  assert.equal(session.clock.pendingTimers, 0);
 });

@@ -73,8 +73,11 @@ function toStreamLink(
   { clock, connection: bounds }: Surroundings,
 ): StreamLink {
   if (typeof server !== "object" || server === null) {
-    const state = `the server must be two streams, a connection or a process, but is ${kindOf(server)}`;
-    throw new TypeError(`Cannot use Client.connect(): ${state}`);
+    throw new TypeError(
+      `Cannot use Client.connect(): the server must be two streams, a connection or a process, but is ${
+        kindOf(server)
+      }`,
+    );
   }
   if ("receive" in server) return new StreamLink(server, undefined, clock);
   const connection = new StreamConnection(server, bounds);

@@ -87,18 +87,21 @@ export interface ByteChannel {
 export function openChannel(streams: ByteStreams): ByteChannel {
   const taken = streams instanceof LazyStdio ? streams.take() : undefined;
   if (taken !== undefined) return taken;
+  checkStreams(streams);
   const { readable, writable } = streams;
-  checkStream("readable", "Readable", typeof readable?.getReader === "function");
-  checkStream("writable", "Writable", typeof writable?.getWriter === "function");
   if (readable.locked) throw new TypeError("Cannot open the streams: the readable is locked");
   const output = outputTo(writable);
   return { input: inputFrom(readable), output };
 }
 
-function checkStream(name: string, kind: string, isStream: boolean): void {
-  if (isStream) return;
-  const state = `"${name}" must be a ${kind}Stream of bytes; node:stream makes one by ${kind}.toWeb()`;
-  throw new TypeError(`Cannot open the streams: ${state}`);
+/**
+ * Node's own streams are what many have at hand.
+ *
+ * @throws {TypeError} If they are no Web Streams.
+ */
+export function checkStreams({ readable, writable }: ByteStreams): void {
+  if (typeof readable?.getReader === "function" && typeof writable?.getWriter === "function") return;
+  throw new TypeError("Cannot use the streams: they must be Web Streams, as { readable, writable }");
 }
 
 function inputFrom(readable: ReadableStream<Uint8Array>): ByteInput {

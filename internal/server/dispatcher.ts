@@ -20,6 +20,7 @@ import type { MethodTable } from "./method_table.ts";
 import type { Outbox } from "./outbox.ts";
 import { completeResult, isEndedAlike, legacyResult } from "./results.ts";
 import type { ServerSettings } from "./settings.ts";
+import { StubbornHandlers } from "./stubborn_handlers.ts";
 import { errorResponse, isShutdown, serverBusy, toAnsweredError } from "./error_answers.ts";
 
 /** What a dispatcher works with; the session owns it. */
@@ -39,6 +40,7 @@ export class Dispatcher implements RequestPort {
   readonly #methods: MethodTable;
   readonly #legacyPeer: LegacyPeer;
   readonly #inFlight = new IdTable<ActiveRequest>();
+  readonly #stubborn: StubbornHandlers;
   /** How many handlers are on the stack. */
   #executing = 0;
   #idle: Deferred<void> | undefined;
@@ -49,6 +51,8 @@ export class Dispatcher implements RequestPort {
     this.#outbox = parts.outbox;
     this.#methods = parts.methods;
     this.#legacyPeer = parts.legacyPeer;
+    const { clock, logger } = parts.settings;
+    this.#stubborn = new StubbornHandlers(clock, logger, () => this.#queue.ended());
   }
 
   /** Whether a handler is on the stack right now. */
@@ -91,6 +95,7 @@ export class Dispatcher implements RequestPort {
     if (request === undefined) return false;
     this.#remove(request);
     if (request.cancel(reason)) this.#queue.withdrew();
+    else this.#stubborn.cancelled(request);
     request.batch?.skip();
     return true;
   }
@@ -101,6 +106,11 @@ export class Dispatcher implements RequestPort {
       if (request.queued) this.#fail(request, reason);
       else request.abort(reason);
     }
+  }
+
+  /** The session ends: permits are of no use any more. */
+  end(): void {
+    this.#stubborn.end();
   }
 
   /** Answers all with an error. */
@@ -158,7 +168,7 @@ export class Dispatcher implements RequestPort {
       startTask(() => {
         if (begun) return;
         begun = true;
-        if (!this.#call(request)) this.#queue.ended();
+        if (!this.#call(request)) this.#ended(request);
       });
       return true;
     } catch (error) {
@@ -183,7 +193,7 @@ export class Dispatcher implements RequestPort {
       if (isThenable(outcome)) {
         Promise.resolve(outcome)
           .then((result) => this.#succeed(request, result), (error) => this.#fail(request, error))
-          .then(() => this.#queue.ended());
+          .then(() => this.#ended(request));
         return true;
       }
     } catch (error) {
@@ -222,6 +232,11 @@ export class Dispatcher implements RequestPort {
       this.#settings.logger.error(`[mcp_stdio] the handler of "${request.method}" has failed`, { error });
     }
     this.#respond(request, errorResponse(request.writtenId, toAnsweredError(error)));
+  }
+
+  /** A handler that went on after its call has ended. */
+  #ended(request: ActiveRequest): void {
+    if (this.#stubborn.ended(request)) this.#queue.ended();
   }
 
   #respond(request: ActiveRequest, response: JSONRPCMessage, ending?: Ending): void {

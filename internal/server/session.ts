@@ -202,6 +202,7 @@ export class Session implements MessageReaderPort {
     if (reason === "output_failed") logger.info("[mcp_stdio] the output is gone", { error });
     if (reason === "input_failed") logger.warn("[mcp_stdio] the input has failed", { error });
     this.#subscriptions.endAll();
+    this.#dispatcher.end();
     const shutdown = new CancelledError({ serverShutdown: true });
     // Whatever the client was asked will not be answered any more.
     this.#legacyPeer.end(shutdown);

@@ -729,4 +729,20 @@ export const ROWS: readonly Mutation[] = [
     tests: ["server_input_required_test.ts"],
     breaks: "what a user has declined counts as agreed to",
   },
+  {
+    id: "V18-stubborn",
+    file: "internal/server/stubborn_handlers.ts",
+    find: "    this.#onLetGo();\n",
+    replace: "",
+    tests: ["server_cancellation_test.ts"],
+    breaks: "256 calls that hang and were given up leave a server that answers nothing any more",
+  },
+  {
+    id: "V18-stubborn-1",
+    file: "internal/server/stubborn_handlers.ts",
+    find: "return this.#letGo.size === 0 || !this.#letGo.delete(request);",
+    replace: "return true;",
+    tests: ["server_cancellation_test.ts"],
+    breaks: "a handler that ends after all gives its permit back twice, and more run than may",
+  },
 ];
