@@ -244,7 +244,7 @@ export interface ClientOptions {
    */
   logger?: Logger | undefined;
   /**
-   * Whether `logger.debug` is told of each message that passes: its direction, kind, id, method and size in bytes, never its
+   * Whether `logger.debug` gets a line for each message that passes: its direction, kind, id, method and size in bytes, never its
    * content. It costs nothing when it is off. A `Connection` that is handed in is not looked into.
    *
    * @default {false}

@@ -1,5 +1,5 @@
 /**
- * The seam between protocol and world: messages in, messages out, closed. Servers and clients know a
+ * Messages in, messages out, closed: where the protocol ends and streams and processes begin. Servers and clients know a
  * {@linkcode Connection} and never a stream, a process or a runtime.
  *
  * @example Two ends in memory
@@ -94,7 +94,7 @@ export type ConnectionEnd =
 /** Messages in, messages out, closed. Made from streams, from a process, or in memory. */
 export interface Connection {
   /**
-   * Waits for input. Resolves with what came, in wire order and never empty, or with `undefined` once the
+   * Waits for input. Resolves with what came, in the order it came in and never empty, or with `undefined` once the
    * input has ended. Only one call may wait at a time.
    */
   receive(): Promise<readonly Inbound[] | undefined>;

@@ -1,6 +1,6 @@
 /**
  * Every error this module throws or rejects with. Two families that are never mixed: a {@linkcode StdioError} has a
- * `code` in words and stays on this side of the wire; a {@linkcode ProtocolError} has a number and goes over it or came
+ * `code` in words and is never sent; a {@linkcode ProtocolError} has a number and goes to the other side or came
  * from it. Misuse by the caller is a `TypeError` or a `RangeError`, at once.
  *
  * @example Tell what happened to a request
@@ -378,7 +378,7 @@ export class ProtocolError extends Error {
   }
 }
 
-/** What a client is told of what a handler has thrown: a `ProtocolError` as it is, of all else only "Internal error". */
+/** Makes the `error` member of a response from what a handler has thrown: a `ProtocolError` as it is, all else as "Internal error". */
 export function toErrorObject(thrown: unknown): JSONRPCErrorObject {
   try {
     if (thrown instanceof ProtocolError) return thrown.toJSON();

@@ -22,7 +22,7 @@ export type RequestId = string | number;
 /** The token under which progress for one request is reported. */
 export type ProgressToken = string | number;
 
-/** A JSON object as it came from, or goes to, the wire. */
+/** A JSON object as it stands in a message. */
 export type JSONObject = { [key: string]: unknown };
 
 /** The `_meta` member of params and results. */
@@ -96,7 +96,7 @@ export interface JSONRPCErrorResponse {
 /** A response of either kind. */
 export type JSONRPCResponse = JSONRPCResultResponse | JSONRPCErrorResponse;
 
-/** Anything that may stand on one line of the wire. */
+/** Any message of JSON-RPC: a request, a notification, or a response. */
 export type JSONRPCMessage = JSONRPCRequest | JSONRPCNotification | JSONRPCResponse;
 
 /** Name and version of a client or a server. */

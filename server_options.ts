@@ -154,7 +154,7 @@ export interface ServerOptions<
    */
   logger?: Logger | undefined;
   /**
-   * Whether `logger.debug` is told of each message that passes: its direction, kind, id, method and size in bytes, never its
+   * Whether `logger.debug` gets a line for each message that passes: its direction, kind, id, method and size in bytes, never its
    * content. It costs nothing when it is off.
    *
    * @default {false}

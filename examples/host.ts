@@ -22,7 +22,7 @@ usage: host [FILE] [--yes] [--remember FILE]
 /** What is called on each server that has it. It may be called: nobody but the sample's weather server is known to have it. */
 const TOOL = "measure";
 
-/** Says what is wrong with the call or the file, without a stack: it is not the program that is to be mended. */
+/** Says what is wrong with the call or the file, without a stack: the program is not what has to be fixed. */
 function fail(error: unknown, code: number): never {
   process.stderr.write(`${messageOf(error)}\n`);
   process.exit(code);
