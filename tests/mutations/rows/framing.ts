@@ -25,7 +25,8 @@ export const ROWS: readonly Mutation[] = [
   {
     id: "XB5-3",
     file: "internal/framing/id_scanner.ts",
-    find: 'if (this.#hasVersion || !(matches || this.#isGlued)) this.#position = "done";',
+    find:
+      'if ((this.#hasVersion && !isNotification) || !(matches || this.#isGlued)) this.#position = "done";',
     replace: 'if (true) this.#position = "done";',
     tests: ["id_scanner_test.ts"],
     breaks: "a frame behind a printed object has no id",
