@@ -174,14 +174,14 @@ export class StreamConnection implements EndingConnection {
     return this.#decoder.push(bytes.subarray(0, this.#readBufferBytes));
   }
 
-  async #write(bytes: Uint8Array): Promise<void> {
-    try {
-      await this.#output.write(bytes);
-    } catch (error) {
-      this.#outputFailed(error);
-      throw error;
-    }
+  #write(bytes: Uint8Array): Promise<void> | undefined {
+    return this.#output.write(bytes)?.catch(this.#writeFailed);
   }
+
+  readonly #writeFailed = (error: unknown): never => {
+    this.#outputFailed(error);
+    throw error;
+  };
 
   async #endOutput(): Promise<void> {
     await this.#buffer.flushed();

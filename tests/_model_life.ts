@@ -79,7 +79,10 @@ export class Life {
           });
         },
         close: () => this.#writer.close(),
-        abort: (reason) => this.#writer.abort(reason),
+        abort: (reason) => {
+          this.isOutputLost = true;
+          return this.#writer.abort(reason);
+        },
       }),
     };
   }

@@ -479,3 +479,50 @@ test("WriteBuffer holds nothing of what was accepted", { timeout: 60_000 }, asyn
   const held = await heldBytes() - before;
   assert.ok(held < 4 * 1_048_576, `${held} bytes are held by ${frames.length} frames`);
 });
+
+test("WriteBuffer goes on in the same call while the sink takes what it is given at once", async () => {
+  const writes: string[] = [];
+  const ends: (() => void)[] = [];
+  let takes = 3;
+  const buffer = new WriteBuffer(
+    (bytes) => {
+      writes.push(textOf(bytes));
+      return takes-- > 0 ? undefined : new Promise((resolve) => ends.push(resolve));
+    },
+    { highWaterBytes: 100, maxBatchBytes: 4 },
+    () => WITHDRAWN,
+  );
+  const frames = ["a", "bb", "cccc", "dddd", "eeee", "f"].map((text) => buffer.enqueue(text));
+  const flushed = buffer.flushed();
+  assert.deepEqual(writes, []);
+  await Promise.all(frames.slice(0, 4).map(({ accepted }) => accepted));
+  assert.deepEqual(writes, ["a\nbb\n", "cccc\n", "dddd\n", "eeee\n"]);
+  assert.deepEqual(frames.map(({ begun }) => begun), [true, true, true, true, true, false]);
+  assert.equal(await stateOf(frames[4]!.accepted), "pending");
+  assert.equal(frames[5]!.withdraw(), true);
+  frames[5]!.accepted.catch(() => {});
+  ends[0]!();
+  await Promise.all([frames[4]!.accepted, flushed]);
+  takes = 1_000;
+  const many = Array.from({ length: 100 }, (_, index) => buffer.enqueue(`${index}`.padEnd(4)));
+  await buffer.drained();
+  await Promise.all(many.map(({ accepted }) => accepted));
+  assert.equal(writes.length, 104);
+  assert.equal(buffer.idle, true);
+});
+
+test("WriteBuffer takes a frame that is queued while the sink takes another at once", () => {
+  const writes: string[] = [];
+  const buffer = new WriteBuffer(
+    (bytes) => {
+      writes.push(textOf(bytes));
+      if (writes.length < 4) buffer.enqueue(`${writes.length}`.padEnd(9_000));
+      return undefined;
+    },
+    { highWaterBytes: 100, maxBatchBytes: 4 },
+    () => WITHDRAWN,
+  );
+  buffer.enqueue("0".padEnd(9_000));
+  assert.deepEqual(writes.map((text) => text.trim()), ["0", "1", "2", "3"]);
+  assert.equal(buffer.idle, true);
+});

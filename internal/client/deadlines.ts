@@ -24,6 +24,8 @@ export class Deadlines<Item> {
   #stoppedAt: number | undefined;
   /** How long it has stood still altogether. */
   #stoodMs = 0;
+  /** The time at which this turn began to start deadlines. */
+  #turnBegan: number | undefined;
 
   constructor(clock: Clock, onExpired: (item: Item) => void) {
     this.#clock = clock;
@@ -36,7 +38,7 @@ export class Deadlines<Item> {
     let group = this.#groups.get(durationMs);
     if (group === undefined) this.#groups.set(durationMs, group = new Map());
     if (!group.delete(item)) this.#size++; // Taken out so that it goes to the end.
-    const now = this.#now();
+    const now = this.#timeOfTurn();
     const due = now + durationMs;
     group.set(item, due);
     // The first look comes soon: most items are gone by then.
@@ -62,12 +64,14 @@ export class Deadlines<Item> {
 
   /** Lets time stand still for all of them. */
   freeze(): void {
+    this.#turnBegan = undefined;
     this.#stoppedAt ??= this.#clock.now();
     this.#disarm();
   }
 
   /** Lets it go on. */
   thaw(): void {
+    this.#turnBegan = undefined;
     if (this.#stoppedAt === undefined) return;
     this.#stoodMs += this.#clock.now() - this.#stoppedAt;
     this.#stoppedAt = undefined;
@@ -84,6 +88,19 @@ export class Deadlines<Item> {
   #now(): number {
     return (this.#stoppedAt ?? this.#clock.now()) - this.#stoodMs;
   }
+
+  /** Many calls begin in one turn, and to ask for the time costs as much as the rest of a deadline. */
+  #timeOfTurn(): number {
+    if (this.#turnBegan === undefined) {
+      this.#turnBegan = this.#now();
+      queueMicrotask(this.#endTurn);
+    }
+    return this.#turnBegan;
+  }
+
+  readonly #endTurn = (): void => {
+    this.#turnBegan = undefined;
+  };
 
   #disarm(): void {
     if (this.#timer !== undefined) this.#clock.clearTimeout(this.#timer.handle);

@@ -83,7 +83,7 @@ class QueuedFrame implements Outgoing {
  * that a burst costs a write or two.
  */
 export class WriteBuffer {
-  readonly #write: (bytes: Uint8Array) => Promise<void>;
+  readonly #write: (bytes: Uint8Array) => Promise<void> | undefined;
   readonly #withdrawnError: () => unknown;
   readonly #settings: WriteBufferSettings;
   #queue: QueuedFrame[] = [];
@@ -100,9 +100,12 @@ export class WriteBuffer {
   #drained: Deferred<void> | undefined;
   #flushed: Deferred<void> | undefined;
 
-  /** `withdrawnError` makes the error with which a withdrawn frame rejects. */
+  /**
+   * `write` gives a promise, or undefined for what has been taken at once, and never throws. `withdrawnError` makes the error with
+   * which a withdrawn frame rejects.
+   */
   constructor(
-    write: (bytes: Uint8Array) => Promise<void>,
+    write: (bytes: Uint8Array) => Promise<void> | undefined,
     settings: WriteBufferSettings,
     withdrawnError: () => unknown,
   ) {
@@ -208,25 +211,30 @@ export class WriteBuffer {
     this.#withdrawn = 0;
   }
 
+  /** Writes what is queued: on as long as all of it is taken at once, and else until the write that is not. */
   #flush(): void {
-    if (this.#inFlight.length > 0 || this.#error !== undefined) return;
-    const frames = this.#takeBatch();
-    if (frames.length === 0) {
-      this.#release();
-      return;
+    while (this.#inFlight.length === 0 && this.#error === undefined) {
+      const frames = this.#takeBatch();
+      if (frames.length === 0) break;
+      this.#inFlight = frames;
+      const bytes = joinFrames(frames);
+      for (const frame of frames) frame.content = "";
+      const writing = this.#write(bytes);
+      if (writing === undefined) this.#accept();
+      else writing.then(this.#written, (error) => this.fail(error));
     }
-    this.#inFlight = frames;
-    const bytes = joinFrames(frames);
-    for (const frame of frames) frame.content = "";
-    this.#write(bytes).then(() => this.#written(), (error) => this.fail(error));
+    this.#release();
   }
 
-  #written(): void {
+  readonly #written = (): void => {
+    this.#accept();
+    this.#flush();
+  };
+
+  #accept(): void {
     const frames = this.#inFlight;
     this.#inFlight = [];
     for (const frame of frames) frame.accept();
-    this.#flush();
-    this.#release();
   }
 
   /** The next frames that go out together: at least one, if one is queued. */

@@ -25,8 +25,8 @@ export interface ByteInput {
 
 /** Bytes as they go out. The caller waits for one write before it begins the next. */
 export interface ByteOutput {
-  /** Settles when the bytes are taken, or cannot be. */
-  write(bytes: Uint8Array): Promise<void>;
+  /** Settles when the bytes are taken, or cannot be; undefined if they are taken already. Never throws. */
+  write(bytes: Uint8Array): Promise<void> | undefined;
   /** Ends it. */
   close(): Promise<void>;
   /** Gives it up. */
@@ -125,7 +125,9 @@ function outputTo(writable: WritableStream<Uint8Array>): ByteOutput {
   const sink = sinkBehind(writable);
   if (sink !== undefined) return new SinkOutput(sink);
   return {
-    write: (bytes) => writer.write(bytes),
+    async write(bytes) {
+      await writer.write(bytes); // Node 20 throws, rather than rejects, for a stream that was closed.
+    },
     close: () => writer.close(),
     abort: (reason) => writer.abort(reason),
     failed: writer.closed,
@@ -169,6 +171,10 @@ class SourceInput implements ByteInput {
   }
 }
 
+function failWrite(error: unknown): never {
+  throw toWriteError(error);
+}
+
 class SinkOutput implements ByteOutput {
   readonly failed = undefined;
   readonly #sink: ByteSink;
@@ -177,11 +183,11 @@ class SinkOutput implements ByteOutput {
     this.#sink = sink;
   }
 
-  async write(bytes: Uint8Array): Promise<void> {
+  write(bytes: Uint8Array): Promise<void> | undefined {
     try {
-      await this.#sink.write(bytes);
+      return this.#sink.write(bytes)?.catch(failWrite);
     } catch (error) {
-      throw toWriteError(error);
+      return Promise.reject(toWriteError(error));
     }
   }
 

@@ -13,8 +13,8 @@ export interface ByteSource {
 
 /** Where bytes go. */
 export interface ByteSink {
-  /** Settles when the system has taken all of the bytes, or cannot. */
-  write(bytes: Uint8Array): Promise<void>;
+  /** Settles when the system has taken all of the bytes, or cannot; undefined if it has taken them in the call itself. */
+  write(bytes: Uint8Array): Promise<void> | undefined;
   /** Ends the output. */
   close(): Promise<void> | void;
   /** Gives the output up, if possible together with a write under way. */

@@ -55,7 +55,7 @@ export class Pump {
       this.#state = "writing";
       const written = output.write(bytes);
       // It is awaited below; meanwhile its rejection must not count as one that nobody observes.
-      written.catch(() => {});
+      written?.catch(() => {});
       this.#events.onBytes(bytes);
       try {
         await written;

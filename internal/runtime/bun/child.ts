@@ -74,11 +74,16 @@ class BunChild implements ChildHandle {
     this.#isWindows = isWindows;
     this.pid = child.pid;
     this.stdin = writableTo({
-      write: async (bytes) => {
+      write: (bytes) => {
         // Bun takes bytes for a dead child without a word.
         if (this.#hasExited) throw brokenPipe();
-        await writeAll(child.stdin, bytes);
-        if (this.#hasExited) throw brokenPipe();
+        const writing = writeAll(child.stdin, bytes);
+        const check = (): void => {
+          if (this.#hasExited) throw brokenPipe();
+        };
+        if (writing !== undefined) return writing.then(check);
+        check();
+        return undefined;
       },
       close: () => endOf(child),
       abort: () => endOf(child),

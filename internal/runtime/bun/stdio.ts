@@ -39,9 +39,18 @@ function sourceOf(open: () => ReadableStream<Uint8Array>): ByteSource {
   };
 }
 
-/** Writes to a sink until the system has all of it. `flush` may throw at once or return a promise, or nothing. */
-export async function writeAll(sink: FileSink, bytes: Uint8Array): Promise<void> {
+/**
+ * Writes to a sink until the system has all of it, which may be at once. `write` and `flush` may throw, or give a promise; else they
+ * are done.
+ */
+export function writeAll(sink: FileSink, bytes: Uint8Array): Promise<void> | undefined {
   const written = sink.write(bytes);
-  if (typeof written !== "number") await written;
+  if (typeof written !== "number") return finish(sink, written);
+  const flushed: unknown = sink.flush();
+  return flushed instanceof Promise ? flushed.then(() => {}) : undefined;
+}
+
+async function finish(sink: FileSink, written: Promise<number>): Promise<void> {
+  await written;
   await sink.flush();
 }

@@ -2,7 +2,7 @@
 
 import type { Writable } from "node:stream";
 import type { ByteSink, ByteSource } from "../byte_streams.ts";
-import { sourceOf } from "../node_api/streams.ts";
+import { sourceOf, writeTo } from "../node_api/streams.ts";
 import { nodeProcess, surviveErrors } from "./process.ts";
 
 /** Own stdin. Node's stream is made at the first read, until then the bytes wait in the pipe. */
@@ -17,11 +17,7 @@ export function ownStdout(stdout: Writable = nodeProcess().stdout): ByteSink {
   const write: typeof stdout.write = Object.getPrototypeOf(stdout).write;
   surviveErrors(stdout);
   return {
-    write: (bytes) =>
-      new Promise((resolve, reject) => {
-        const onWritten = (error?: Error | null): void => error ? reject(error) : resolve();
-        Reflect.apply(write, stdout, [bytes, onWritten]);
-      }),
+    write: (bytes) => writeTo(stdout, (onWritten) => Reflect.apply(write, stdout, [bytes, onWritten])),
     // Ending Node's stream would make every later `console.log` an error.
     close() {},
     abort() {},

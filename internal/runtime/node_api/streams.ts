@@ -54,14 +54,14 @@ export function sinkOf(stream: Writable): ByteSink {
   // A broken pipe is also emitted, and would end the process without a listener.
   stream.on("error", () => {});
   return {
-    write: (bytes) =>
-      new Promise((resolve, reject) => {
-        stream.write(bytes, (error) => {
-          // A write cut off by `destroy` is called back as if it had succeeded.
-          if (error || stream.destroyed) reject(error ?? brokenPipe());
-          else resolve();
-        });
-      }),
+    write(bytes) {
+      return writeTo(
+        stream,
+        (onWritten) => void stream.write(bytes, onWritten),
+        // A write cut off by `destroy` is called back as if it had succeeded.
+        (error) => error ?? (stream.destroyed ? brokenPipe() : undefined),
+      );
+    },
     close: () =>
       new Promise((resolve) => {
         if (stream.destroyed) return resolve();
@@ -73,4 +73,21 @@ export function sinkOf(stream: Writable): ByteSink {
       stream.destroy();
     },
   };
+}
+
+/** Begins a write, and gives a promise for its end unless the system has taken it at once, as it does while its pipe has room. */
+export function writeTo(
+  stream: Writable,
+  begin: (onWritten: (error?: Error | null) => void) => void,
+  toFailure: (error: Error | undefined) => Error | undefined = (error) => error,
+): Promise<void> | undefined {
+  let settle: { resolve(): void; reject(error: Error): void } | undefined;
+  begin((error) => {
+    const failure = toFailure(error ?? undefined);
+    if (failure === undefined) settle?.resolve();
+    else settle?.reject(failure);
+  });
+  if (stream.writableLength === 0 && !stream.errored && !stream.destroyed) return undefined;
+  // The callback comes in a later turn.
+  return new Promise((resolve, reject) => settle = { resolve, reject });
 }

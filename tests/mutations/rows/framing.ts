@@ -344,4 +344,12 @@ export const ROWS: readonly Mutation[] = [
     tests: ["id_scanner_test.ts", "client_frames_test.ts", "server_lines_test.ts"],
     breaks: "an answer behind a notification without a line feed is waited for until the timeout",
   },
+  {
+    id: "TAKEN-1",
+    file: "internal/framing/write_buffer.ts",
+    find: "      if (writing === undefined) this.#accept();",
+    replace: "      if (writing === undefined) return this.#accept();",
+    tests: ["write_buffer_test.ts"],
+    breaks: "what waits behind a write that was taken at once waits for ever",
+  },
 ];
