@@ -4,13 +4,16 @@ import { launchAll, readHostConfig } from "@mcp/stdio/host-config";
 import process from "node:process";
 import { createInterface } from "node:readline/promises";
 
-const terminal = createInterface({ input: process.stdin, output: process.stdout });
 const config = await readHostConfig(".mcp.json");
 const outcomes = await launchAll(config, {
-  consent: async (server) => await terminal.question(`Run ${server.commandLine}? [y/N] `) === "y",
+  async consent({ commandLine }) {
+    const terminal = createInterface({ input: process.stdin, output: process.stdout });
+    const answer = await terminal.question(`Run ${commandLine}? [y/N] `);
+    terminal.close();
+    return answer === "y";
+  },
   launch: (options) => spawn(options),
 });
-terminal.close();
 
 for (const outcome of outcomes) {
   if (outcome.kind !== "launched") continue;

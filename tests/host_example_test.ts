@@ -171,6 +171,9 @@ test("The small host of the docs is a program that runs as it stands (XF10)", SL
   const agreed = await runHost(t, [], { ...run, answer: "y\n" });
   assert.match(agreed, /^Run TOKEN=… .*weather_server\S*\? \[y\/N\] /);
   assert.match(agreed, /weather [^]*get-forecast/);
+  // As in `echo y | …`, where the answer is there before the question.
+  const piped = await runHost(t, [], { ...run, typed: "y\n" });
+  assert.match(piped, /weather [^]*get-forecast/);
   const refused = await runHost(t, [], { ...run, answer: "n\n" });
   assert.doesNotMatch(refused, /get-forecast/);
 });
