@@ -32,6 +32,10 @@ test("An answer that cannot be read rejects the question at once (XC6, V17)", as
     `{"jsonrpc":"2.0","id":"server-1","result":null}`,
     `{"jsonrpc":"2.0","id":"server-1","result":[]}`,
     `{"jsonrpc":"2.0","id":"server-1","error":"no"}`,
+    `{"jsonrpc":"2.0","id":"server-1"}`,
+    `{"id":"server-1"}`,
+    `[{"jsonrpc":"2.0","id":"server-1","result":null}]`,
+    `[{"jsonrpc":"2.0","id":"server-1"}]`,
     `{"jsonrpc":"2.0","id":"server-1","result":{}`,
     `{"jsonrpc":"2.0","id":"server-1","result":{},"error":{"code":1,"message":""}}`,
     `{"id":"server-1","result":{"text":"${"x".repeat(2_000)}"}}`,
@@ -39,7 +43,8 @@ test("An answer that cannot be read rejects the question at once (XC6, V17)", as
   for (const line of lines) {
     const outcomes: unknown[] = [];
     const session = start(t, { ...asker(outcomes), limits: { maxLineBytes: 1_000 } });
-    session.send(initialize(0, "2025-11-25", { roots: {} }), legacy(1, "ask"));
+    const version = line.startsWith("[") ? "2025-03-26" : "2025-11-25";
+    session.send(initialize(0, version, { roots: {} }), legacy(1, "ask"));
     await session.transcript.until(
       () => session.transcript.notifications("roots/list").length === 1,
       "asked",
@@ -156,14 +161,18 @@ test("context.requestInput() rejects for what is no question (XC12)", async (t) 
 
 test("StdioServerTransport hands over an answer that cannot be read as an error, once (XC6, V17)", async (t) => {
   const served = await serveInMemory(t);
-  await served.transport.send(legacy("s1", "roots/list"));
-  served.client.send(
-    `{"jsonrpc":"2.0","id":"s1","result":null}`,
-    `{"jsonrpc":"2.0","id":"s1","result":null}`,
-  );
+  for (const [index, rest] of [`,"result":null`, "", `,"error":{}`].entries()) {
+    const id = `s${index}`;
+    await served.transport.send(legacy(id, "roots/list"));
+    served.client.send(`{"jsonrpc":"2.0","id":"${id}"${rest}}`);
+    await settle();
+    assert.equal(served.received.length, index + 1);
+    const answer = served.received[index] as JSONRPCErrorResponse;
+    assert.equal(answer.id, id);
+    assert.match(answer.error.message, /^The answer cannot be read: /);
+    assert.deepEqual(served.client.transcript.responsesTo(id), [], "an answer is never answered");
+  }
+  served.client.send(`{"jsonrpc":"2.0","id":"s0","result":null}`);
   await settle();
-  assert.equal(served.received.length, 1);
-  const answer = served.received[0] as JSONRPCErrorResponse;
-  assert.equal(answer.id, "s1");
-  assert.match(answer.error.message, /^The answer cannot be read: /);
+  assert.equal(served.received.length, 3, "once");
 });

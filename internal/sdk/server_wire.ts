@@ -171,12 +171,12 @@ export class ServerWire implements MessageReaderPort {
     return notificationsHandled().then(() => this.#answered(message));
   }
 
-  faulted(fault: Fault): void {
-    const { id, hasMethod, hasResult, detail } = fault;
+  faulted(fault: Fault): boolean {
+    const { id, hasMethod, detail } = fault;
     this.#port.failed(lineError(fault));
-    if (id !== undefined && hasResult && !hasMethod && this.#asked.settle(id) === "open") {
-      this.#hand(unreadable(id, detail), undefined);
-    }
+    if (id === undefined || hasMethod || this.#asked.settle(id) !== "open") return false;
+    this.#hand(unreadable(id, detail), undefined);
+    return true;
   }
 
   #answered(message: JSONRPCResponse): undefined {

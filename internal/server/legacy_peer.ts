@@ -165,11 +165,11 @@ export class LegacyPeer {
     return true;
   }
 
-  /** Takes a line that was meant as a response and cannot be read. */
-  answeredBadly({ id, detail, hasResult, hasMethod }: Fault): void {
-    if (!hasResult || hasMethod) return;
-    const question = this.#take(id);
+  /** Takes a line that was meant as a response and cannot be read. Returns false if nothing was asked under its id. */
+  answeredBadly({ id, detail, hasMethod }: Fault): boolean {
+    const question = hasMethod ? undefined : this.#take(id);
     question?.answer.reject(new InvalidResponseError(question.method, detail));
+    return question !== undefined;
   }
 
   #take(id: RequestId | undefined): Asked | undefined {

@@ -46,8 +46,8 @@ export interface MessageReaderPort {
   notification(message: JSONRPCNotification): void;
   /** Gives a promise if what comes next has to wait. */
   response(message: JSONRPCResponse): Promise<void> | undefined;
-  /** Told of a bad line. */
-  faulted(fault: Fault): void;
+  /** Told of a bad line. Gives whether it was the answer to something that this side has asked. */
+  faulted(fault: Fault): boolean;
 }
 
 /**
@@ -123,7 +123,7 @@ export class MessageReader {
     const { reason, detail, id, batch } = fault;
     if (batch !== undefined && this.#port.acceptsBatches) return this.#batch(batch);
     this.#parts.logger.warn(`[mcp_router] dropped a line: ${detail}`, { reason, id: describeId(id) });
-    this.#port.faulted(fault);
+    if (this.#port.faulted(fault)) return undefined;
     if (this.#hasRoom) this.#answer(fault);
     else if (answerToLine(fault) !== undefined) this.#keep(fault);
     return undefined;
@@ -142,7 +142,7 @@ export class MessageReader {
         if (isRequest(member.message)) reply.expect();
         await this.#message(member, reply);
       } else {
-        const answer = answerToLine(member);
+        const answer = this.#port.faulted(member) ? undefined : answerToLine(member);
         if (answer === undefined) continue;
         reply.expect();
         reply.add(answer);

@@ -161,8 +161,8 @@ export class Session implements MessageReaderPort {
     }
   }
 
-  faulted(fault: Fault): void {
-    this.#legacyPeer.answeredBadly(fault);
+  faulted(fault: Fault): boolean {
+    return this.#legacyPeer.answeredBadly(fault);
   }
 
   #answer(response: JSONRPCMessage, batch: BatchReply | undefined): void {
