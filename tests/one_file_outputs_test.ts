@@ -106,6 +106,14 @@ test("What is no result is refused by name, in the answer and in the log (XC7, X
     ],
     [await use(t, { content: [{ type: "text" }] }), /tool "tool" gave a result whose "content" is no array/],
     [await use(t, undefined, { outputSchema }), /tool "tool" gave nothing, but has an outputSchema/],
+    [
+      await use(t, { t: 1n }, { outputSchema: { type: "object" } }),
+      /tool "tool" gave what cannot be written as JSON$/,
+    ],
+    [
+      await use(t, { toJSON: () => undefined }, { outputSchema: { type: "object" } }),
+      /tool "tool" gave what cannot be written as JSON$/,
+    ],
     [await use(t, { t: "secret" }, { outputSchema }), /tool "tool" gave what does not fit its outputSchema$/],
   ];
   for (const [{ error, logged }, message] of cases) {

@@ -281,6 +281,36 @@ test(
   },
 );
 
+test(
+  "Server keeps no more results for a client that does not read than may run at once, however many it asks for (XC9, V1, V12)",
+  SLOW,
+  async (t) => {
+    let calls = 0;
+    const gate = new Gate();
+    const session = start(t, {
+      limits: { maxInFlightRequests: 8, maxQueuedBytes: 100_000 },
+      tools: {
+        big: {
+          async call() {
+            calls++;
+            await gate.opened;
+            return "x".repeat(50_000);
+          },
+        },
+      },
+    });
+    session.stall();
+    session.send(...Array.from({ length: 200 }, (_, id) => call(id, "big")));
+    await steady(() => calls);
+    gate.open();
+    // What the pipe takes in one go makes room for as many more; then none begins.
+    const begun = await steady(() => calls);
+    assert.ok(begun >= 8 && begun <= 3 * 8, `${begun} have begun`);
+    session.resume();
+    await session.transcript.until(() => session.transcript.messages.length === 200, "all answers");
+  },
+);
+
 test("Server holds back errors, too, while its output is full (V12)", SLOW, async () => {
   const taken: number[] = [];
   const text = "x".repeat(2_000);

@@ -163,7 +163,9 @@ export class ToolSet {
 function finishCall(name: string, { checkOutput }: Tool, output: unknown): Result | Promise<Result> {
   const result = toResult(name, output, checkOutput !== undefined);
   const { structuredContent, isError, resultType = "complete" } = result;
-  if (checkOutput === undefined || isError === true || resultType !== "complete") return withText(result);
+  if (checkOutput === undefined || isError === true || resultType !== "complete") {
+    return withText(name, result);
+  }
   if (structuredContent === undefined) {
     throw new OutputError(`tool "${name}" gave nothing, but has an outputSchema`);
   }
@@ -175,7 +177,7 @@ function finishCall(name: string, { checkOutput }: Tool, output: unknown): Resul
 
 /** The result with its structured content as the schema gives it back, which is what the listing describes. */
 function checkedResult(name: string, result: Result, checked: Checked): Result {
-  if (checked.problems === undefined) return withText({ ...result, structuredContent: checked.value });
+  if (checked.problems === undefined) return withText(name, { ...result, structuredContent: checked.value });
   throw new OutputError(
     `tool "${name}" gave what does not fit its outputSchema`,
     checked.problems.join("; "),
@@ -209,11 +211,22 @@ function isWholeResult(output: JSONObject, isStructured: boolean): boolean {
 }
 
 /** A result with only structured content gets it as text too, for clients that read nothing else. */
-function withText(result: Result): Result {
+function withText(name: string, result: Result): Result {
   const { content, structuredContent, resultType = "complete" } = result;
   if (content !== undefined || resultType !== "complete") return result;
   if (structuredContent === undefined) return { content: [], ...result };
-  return { content: [{ type: "text", text: JSON.stringify(structuredContent) }], ...result };
+  return { content: [{ type: "text", text: writtenAs(name, structuredContent) }], ...result };
+}
+
+function writtenAs(name: string, value: unknown): string {
+  let reason = "it has no value as JSON";
+  try {
+    const text = JSON.stringify(value);
+    if (text !== undefined) return text;
+  } catch (error) {
+    reason = messageOf(error);
+  }
+  throw new OutputError(`tool "${name}" gave what cannot be written as JSON`, reason);
 }
 
 function toErrorResult(error: unknown): Result {
