@@ -20,9 +20,10 @@ const { content } = await client.callTool("measure", { steps: 4 }, {
     const bar = "#".repeat(Math.round(20 * progress / total)).padEnd(20, ".");
     const line = `[${bar}] ${progress} of ${total} ${message}`;
     // A line that changes where somebody watches, else one line for each report.
-    process.stdout.write(process.stdout.isTTY ? `\r${line}` : `${line}\n`);
+    process.stdout.write(process.stdout.isTTY ? `\r${line}\x1b[K` : `${line}\n`);
   },
 });
 //#endregion
+if (process.stdout.isTTY) process.stdout.write("\n"); // behind the bar
 for (const block of content) process.stdout.write(block.type === "text" ? `${block.text}\n` : "");
 await client.close();
