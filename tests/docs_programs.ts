@@ -116,13 +116,14 @@ function commandFor(words: readonly string[], shell: Shell): string[] {
 }
 
 /** The words of a line; quotes keep words together. */
-function wordsOf(line: string): string[] {
+export function wordsOf(line: string): string[] {
   return [...line.matchAll(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g)].map(([word]) =>
     word.replaceAll(/"([^"]*)"|'([^']*)'/g, "$1$2")
   );
 }
 
-function cliWordsOf(words: readonly string[]): readonly string[] | undefined {
+/** The words behind the name of this module's program; undefined for another one. */
+export function cliWordsOf(words: readonly string[]): readonly string[] | undefined {
   if (words[0] === "mcp-stdio") return words.slice(1);
   return words[1] === "@mcp/stdio" && (words[0] === "npx" || words[0] === "bunx")
     ? words.slice(2)

@@ -6,6 +6,9 @@ import { basename, join } from "node:path";
 import process from "node:process";
 import { after, test } from "node:test";
 import { parseHostConfig } from "../host_config.ts";
+import { parseArguments } from "../internal/cli/arguments.ts";
+import { COMMANDS } from "../internal/cli/commands.ts";
+import { COMMON_OPTIONS, optionsOf } from "../internal/cli/help.ts";
 import { runtimeName } from "../internal/runtime/detect.ts";
 import { listSources, ROOT } from "./_sources.ts";
 import {
@@ -21,6 +24,7 @@ import {
 import { runCli, serverArgs } from "./cli_helpers.ts";
 import {
   canRun,
+  cliWordsOf,
   closeShell,
   exampleUrl,
   isShownAs,
@@ -28,6 +32,7 @@ import {
   runExample,
   runLine,
   type Said,
+  wordsOf,
 } from "./docs_programs.ts";
 import { SLOW } from "./server_helpers.ts";
 
@@ -282,6 +287,36 @@ test("each text that is shown is what a program prints, or is marked as words of
     language === "text" && !["output", "words", "figure"].some((name) => attributes.has(name))
   );
   assert.deepEqual(other.map(placeOf), []);
+});
+
+test("each command line of this module's program has a command and options that there are", () => {
+  const lines = BLOCKS.filter(({ language }) => language === "sh").flatMap(({ body }) =>
+    body.trim().split("\n")
+  );
+  const inText = PAGES.flatMap(({ text }) => [...text.matchAll(/`((?:npx|bunx) @mcp\/stdio [^`\n]*)`/g)]);
+  const written = [...lines, ...inText.map(([, code]) => code!)].map((line) =>
+    line.replace(/ +(?:#|>) .*$/, "")
+  )
+    .map((line) => line.replace(/^deno run -A (?:jsr:@mcp\/stdio\/cli|cli\.ts)/, "npx @mcp/stdio"));
+  const own = written.flatMap((line) => {
+    const words = wordsOf(line);
+    // A recorder may stand before a server, behind a command of its own.
+    const starts = [0, words.indexOf("--") + 1];
+    return starts.flatMap((at) => {
+      const found = cliWordsOf(words.slice(at));
+      return found === undefined ? [] : [{ line, words: found }];
+    });
+  });
+  assert.ok(own.length > 25, `${own.length} lines`);
+  for (const { line, words: [name, ...rest] } of own) {
+    const command = COMMANDS.find((command) => command.name === name);
+    assert.ok(command !== undefined, line);
+    const { words } = parseArguments(rest, { ...COMMON_OPTIONS, ...optionsOf(command) });
+    const [least, most] = command.words;
+    // In a text some words stand for others.
+    const isWhole = !/ (?:…|[A-Z]{3,})(?: |$)/.test(line);
+    if (isWhole) assert.ok(words.length >= least && words.length <= most, line);
+  }
 });
 
 test("every other block of JSON is JSON", () => {

@@ -90,4 +90,12 @@ export const ROWS: readonly Mutation[] = [
     tests: ["docs_messages_test.ts"],
     breaks: "an error whose words are not in the docs",
   },
+  {
+    id: "DOCS-12",
+    file: "docs/first-server.md",
+    find: "npx @mcp/stdio doctor --quick -- deno run forecast.ts",
+    replace: "npx @mcp/stdio doctor --fast -- deno run forecast.ts",
+    tests: ["docs_test.ts"],
+    breaks: "a command line that is refused",
+  },
 ];
