@@ -32,6 +32,16 @@ function readJson(path: string): any {
   return JSON.parse(readFileSync(path, "utf8"));
 }
 
+/** The files that are loaded with one. */
+function loadedWith(file: string, loaded = new Set<string>()): Set<string> {
+  if (loaded.has(file)) return loaded;
+  loaded.add(file);
+  for (const [, path] of readFileSync(file, "utf8").matchAll(/\b(?:from|import)\s*\(?["'](\.[^"']+)["']/g)) {
+    loadedWith(join(dirname(file), path!), loaded);
+  }
+  return loaded;
+}
+
 after(() => rmSync(FOLDER, { recursive: true, force: true }));
 
 test("deno task pack makes a tarball that npm installs", { ...LONG, skip: DENO === undefined }, async (t) => {
@@ -82,6 +92,13 @@ test("deno task pack makes a tarball that npm installs", { ...LONG, skip: DENO =
   await t.test("Its command line runs (XF18)", () => {
     const said = run(join(PROJECT, "node_modules/.bin/mcp-stdio"), ["--version"], PROJECT);
     assert.match(said, new RegExp(`\\b${VERSION.replaceAll(".", "\\.")}\\b`));
+  });
+
+  await t.test("A server and a client are three files each, of which they share one: each file takes a part of a start", () => {
+    const [server, client] = ["server.js", "client.js"].map((file) => loadedWith(join(installed, file)));
+    assert.equal(server!.size, 3);
+    assert.equal(client!.size, 3);
+    assert.equal([...server!].filter((file) => client!.has(file)).length, 1);
   });
 
   await t.test("Its modules load, each by its name, on each runtime", () => {
