@@ -10,7 +10,7 @@ import { parseArguments } from "../internal/cli/arguments.ts";
 import { COMMANDS } from "../internal/cli/commands.ts";
 import { COMMON_OPTIONS, optionsOf } from "../internal/cli/help.ts";
 import { runtimeName } from "../internal/runtime/detect.ts";
-import { listSources, ROOT } from "./_sources.ts";
+import { listSources, readCode, ROOT } from "./_sources.ts";
 import {
   anchorsOf,
   type Block,
@@ -288,6 +288,27 @@ test("each text that is shown is what a program prints, or is marked as words of
   );
   assert.deepEqual(other.map(placeOf), []);
 });
+
+test("each name that stands in the text of a page is there", () => {
+  const known = new Set(listSources().flatMap((file) => readCode(file).match(/[A-Za-z_$][\w$]*/g) ?? []));
+  const lost = PAGES.flatMap(({ path, text, blocks }) => {
+    const prose = blocks.reduce((rest, { body }) => rest.replace(body, ""), text).replaceAll(/^```.*$/gm, "")
+      // What stands on the left there is of others.
+      .replaceAll(path.startsWith("docs/from-") ? /^\|[^|]*\|/gm : /$^/g, "|");
+    const names = [...prose.matchAll(/`([^`]+)`/g)].flatMap(([, code]) =>
+      code!.match(/[A-Za-z_$][\w$]*/g) ?? []
+    );
+    return names.filter((name) => /[a-z][A-Z]/.test(name) && !known.has(name) && !NAMES_OF_OTHERS.has(name))
+      .map((name) => `${path}: ${name}`);
+  });
+  assert.deepEqual(lost, []);
+});
+
+/** Of ssh, Node, runners, the SDK, fastmcp, and of a pattern; what a reader's own program has. */
+const NAMES_OF_OTHERS = new Set([
+  ...["BatchMode", "LogLevel", "toWeb", "SyntaxError", "afterEach", "zA", "makeServer"],
+  ...["McpServer", "McpError", "SdkError", "serveStdio", "canAccess", "streamContent"],
+]);
 
 test("each command line of this module's program has a command and options that there are", () => {
   const lines = BLOCKS.filter(({ language }) => language === "sh").flatMap(({ body }) =>

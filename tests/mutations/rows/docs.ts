@@ -98,4 +98,12 @@ export const ROWS: readonly Mutation[] = [
     tests: ["docs_test.ts"],
     breaks: "a command line that is refused",
   },
+  {
+    id: "DOCS-13",
+    file: "docs/processes.md",
+    find: "`client.restartCount`",
+    replace: "`client.restartsCount`",
+    tests: ["docs_test.ts"],
+    breaks: "an option or a member that does not exist",
+  },
 ];
