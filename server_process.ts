@@ -3,6 +3,7 @@
 import { checkLaunch } from "./internal/client_setup/check_options.ts";
 import type { CloseOptions, CloseReport, SpawnOptions } from "./client_options.ts";
 import {
+  describeStart,
   resolveGraces,
   resolveLaunch,
   resolveSurroundings,
@@ -11,7 +12,6 @@ import type { Connection } from "./connection.ts";
 import { offAbort, onAbort } from "./internal/abort.ts";
 import type { Graces, Link } from "./internal/client/link.ts";
 import type { StartedCommand } from "./internal/client/settings.ts";
-import { formatCommandLine } from "./internal/command_line.ts";
 import { withoutUndefined } from "./internal/options.ts";
 import { startServer } from "./internal/process/start_server.ts";
 import { detectRuntime } from "./internal/runtime/detect.ts";
@@ -105,8 +105,8 @@ export async function spawnServer(options: SpawnServerOptions): Promise<ServerPr
   const runtime = options.runtime ?? await detectRuntime();
   const start = resolveLaunch(options, runtime);
   const graces = resolveGraces(options);
-  const line = formatCommandLine(start.launch, { os: runtime.os, maxLength: 1_000 });
-  const surroundings = resolveSurroundings(options, () => ({ server: line }));
+  const command = describeStart(start.launch, runtime);
+  const surroundings = resolveSurroundings(options, () => ({ server: command.line }));
   signal?.throwIfAborted();
   const link = await startServer({ ...start, ...surroundings });
   if (signal?.aborted) {
@@ -118,8 +118,7 @@ export async function spawnServer(options: SpawnServerOptions): Promise<ServerPr
     onAbort(signal, kill);
     link.exited.then(() => offAbort(signal, kill));
   }
-  const { command, args, cwd } = start.launch;
-  return own(link, { command, args, cwd, line }, graces);
+  return own(link, command, graces);
 }
 
 /**

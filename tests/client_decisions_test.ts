@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { backoffMs } from "../internal/client/backoff.ts";
+import { backoffMs } from "../internal/client/supervisor.ts";
 import { Deadlines } from "../internal/client/deadlines.ts";
 import { type LostRequest, mayRetry } from "../internal/client/retry.ts";
 import { FakeClock } from "../testing.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { InvalidResponseError, NegotiationError, ProcessError } from "../errors.ts";
-import { installerOf } from "../internal/client/installers.ts";
+import { installerOf } from "../internal/client/greeter.ts";
 import { printedOn } from "../internal/client/printed.ts";
 import { MessageDecoder } from "../internal/framing/message_decoder.ts";
 import { FRAMING_DEFAULTS } from "../internal/options.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { spawn, spawnServer } from "../client.ts";
-import { commandHint } from "../internal/runtime/command_hint.ts";
+import { commandHint } from "../internal/runtime/spawn_failure.ts";
 import { StdioClientTransport } from "../sdk_transport.ts";
 import { createFakeRuntime } from "../testing.ts";
 import { createLog, outcomeOf } from "./_client_peer.ts";

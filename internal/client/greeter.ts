@@ -12,7 +12,6 @@ import type { ProbeOutcome } from "../era.ts";
 import { Call, type CallSettings } from "./call.ts";
 import type { CallTable } from "./call_table.ts";
 import { describeExit, describeStderr } from "./exit_words.ts";
-import { installerOf } from "./installers.ts";
 import type { Link } from "./link.ts";
 import { EndedEarly, type Exchange, negotiate, type Peer, SpoiltByProbe } from "./negotiate.ts";
 import type { Sender } from "./sender.ts";
@@ -258,4 +257,32 @@ function toOutcome(error: unknown): ProbeOutcome {
     return { kind: cause === undefined ? "unreadable" : "invalid", reason };
   }
   return { kind: "ended" };
+}
+
+/** Programs that install a server before they start it, by themselves or by their first words. */
+const INSTALLERS: ReadonlyArray<readonly [command: string, ...words: string[]]> = [
+  ["npx"],
+  ["pnpx"],
+  ["bunx"],
+  ["uvx"],
+  ["npm", "exec"],
+  ["npm", "x"],
+  ["pnpm", "dlx"],
+  ["yarn", "dlx"],
+  ["bun", "x"],
+  ["uv", "tool", "run"],
+  ["pipx", "run"],
+  ["docker", "run"],
+  ["podman", "run"],
+];
+
+/** The program that a command installs the server with; undefined if it is not known to install anything. */
+export function installerOf(command: string, args: readonly string[]): string | undefined {
+  const name = command.replace(/^.*[\\/]/, "").replace(/\.(?:cmd|exe|bat|ps1)$/i, "").toLowerCase();
+  const found = INSTALLERS.find(([program, ...words]) =>
+    program === name && words.every((word, index) => args[index] === word)
+  );
+  if (found !== undefined) return found.join(" ");
+  const runsRemote = name === "deno" && args.some((arg) => /^(?:npm|jsr|https?):/.test(arg));
+  return runsRemote ? "deno" : undefined;
 }

@@ -1,7 +1,7 @@
 import type { Params, SubscriptionFilter } from "../../messages.ts";
 import { createDeferred } from "../promises.ts";
 import { PUBLICATIONS } from "../publications.ts";
-import { roughSize } from "./rough_size.ts";
+import { roughSize } from "./notification_queue.ts";
 
 /** Something that happens on a listen stream. */
 export type ListeningEvent =

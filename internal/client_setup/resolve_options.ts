@@ -14,6 +14,7 @@ import type { CallSettings } from "../client/call.ts";
 import type { Graces } from "../client/link.ts";
 import type { ClientSettings, StartedCommand } from "../client/settings.ts";
 import { systemClock } from "../clock.ts";
+import { formatCommandLine } from "../command_line.ts";
 import { FrameTrace } from "../framing/frame_trace.ts";
 import {
   checkDuration,
@@ -163,6 +164,22 @@ export function resolveLaunch(
       onLine: typeof stderr === "function" ? stderr : undefined,
     },
     runtime,
+  };
+}
+
+/** What is started, as the client tells of it. Its line is made when somebody wants it: most servers are never told of. */
+export function describeStart(
+  { command, args, cwd, env }: StartSettings["launch"],
+  { os }: RuntimeAdapter,
+): StartedCommand {
+  let line: string | undefined;
+  return {
+    command,
+    args,
+    cwd,
+    get line() {
+      return line ??= formatCommandLine({ command, args, cwd, env }, { os, maxLength: 1_000 });
+    },
   };
 }
 

@@ -10,13 +10,12 @@ import { ClientCore } from "../client/core.ts";
 import type { Link } from "../client/link.ts";
 import type { ClientSettings } from "../client/settings.ts";
 import { StreamLink } from "../client/stream_link.ts";
-import { formatCommandLine } from "../command_line.ts";
 import { kindOf } from "../process/launch_options.ts";
 import { startServer } from "../process/start_server.ts";
 import { detectRuntime } from "../runtime/detect.ts";
 import { StreamConnection } from "../stream_connection.ts";
 import { checkClient, checkLaunch } from "./check_options.ts";
-import { resolveLaunch, resolveSettings, type Surroundings } from "./resolve_options.ts";
+import { describeStart, resolveLaunch, resolveSettings, type Surroundings } from "./resolve_options.ts";
 
 /** A client that has been greeted, and what it goes by. */
 export interface StartedClient {
@@ -41,9 +40,7 @@ export async function spawnClient(options: SpawnOptions): Promise<StartedClient>
   checkLaunch("spawn()", options);
   const runtime = options.runtime ?? await detectRuntime();
   const launch = resolveLaunch(options, runtime);
-  const { command, args, cwd, env } = launch.launch;
-  const line = formatCommandLine({ command, args, cwd, env }, { os: runtime.os, maxLength: 1_000 });
-  const settings = resolveSettings(options, { command, args, cwd, line }, true);
+  const settings = resolveSettings(options, describeStart(launch.launch, runtime), true);
   const { logger, clock, connection } = settings;
   return await start(settings, () => startServer({ ...launch, logger, clock, connection }), options);
 }

@@ -1,10 +1,5 @@
 import type { RuntimeAdapter, SpawnCommand } from "../../runtime.ts";
 import { type EnvironmentInheritance, listInheritedNames, resolveEnvironment } from "../environment.ts";
-import { getVariable } from "../variables.ts";
-import { checkCommand, commandNotFound } from "../runtime/spawn_failure.ts";
-import { findExecutable } from "../windows/executable_search.ts";
-import { joinPath } from "../windows/paths.ts";
-import { buildStart } from "../windows/start.ts";
 
 /** What a user asks to have started; nothing is left to default but what may be absent. */
 export interface LaunchSettings {
@@ -33,27 +28,7 @@ export async function planLaunch(settings: LaunchSettings, runtime: RuntimeAdapt
     : runtime.env(listInheritedNames(request));
   const env = resolveEnvironment({ ...request, own, env: settings.env });
   const plan: SpawnCommand = { command, args, cwd, env, processGroup, stderr };
-  return os === "windows" ? await planOnWindows(plan, runtime) : plan;
-}
-
-/**
- * What is found is started by its full path, and what is not found is not handed to the system: that would look for it in the
- * working directory.
- */
-async function planOnWindows(plan: SpawnCommand, runtime: RuntimeAdapter): Promise<SpawnCommand> {
-  checkCommand(plan);
-  const { command, args, cwd, env } = plan;
-  const executable = await findExecutable({
-    command,
-    path: getVariable("windows", env, "PATH"),
-    pathExt: getVariable("windows", env, "PATHEXT"),
-    cwd: cwd === undefined ? runtime.cwd() : joinPath(runtime.cwd(), cwd),
-    isFile: (path) => runtime.isFile(path),
-  });
-  // Deno, where it may not look, does not look in the working directory either.
-  if (executable === "unknown") return plan;
-  if (executable === undefined) throw await commandNotFound(plan, runtime);
-  // Of this process: a server's environment must not decide which cmd.exe runs.
-  const systemRoot = getVariable("windows", runtime.env(["SystemRoot"]), "SystemRoot");
-  return { ...plan, ...buildStart(executable, args, systemRoot), shown: { command, args } };
+  if (os !== "windows") return plan;
+  const { planOnWindows } = await import("./windows_launch.ts");
+  return await planOnWindows(plan, runtime);
 }

@@ -115,7 +115,7 @@ export const ROWS: readonly Mutation[] = [
   },
   {
     id: "XE3-1",
-    file: "internal/process/launch.ts",
+    file: "internal/process/windows_launch.ts",
     find: "if (executable === undefined) throw await commandNotFound(plan, runtime);",
     replace: "if (executable === undefined) return plan;",
     tests: ["process_launch_test.ts"],
@@ -123,7 +123,7 @@ export const ROWS: readonly Mutation[] = [
   },
   {
     id: "XE4-1",
-    file: "internal/process/launch.ts",
+    file: "internal/process/windows_launch.ts",
     find: "cwd === undefined ? runtime.cwd() : joinPath(runtime.cwd(), cwd)",
     replace: "cwd ?? runtime.cwd()",
     tests: ["process_launch_test.ts"],
@@ -139,7 +139,7 @@ export const ROWS: readonly Mutation[] = [
   },
   {
     id: "XE6-1",
-    file: "internal/process/launch.ts",
+    file: "internal/process/windows_launch.ts",
     find: ", shown: { command, args } };",
     replace: " };",
     tests: ["process_launch_test.ts"],
@@ -155,7 +155,7 @@ export const ROWS: readonly Mutation[] = [
   },
   {
     id: "XD9-1",
-    file: "internal/process/launch.ts",
+    file: "internal/process/windows_launch.ts",
     find: 'getVariable("windows", runtime.env(["SystemRoot"]), "SystemRoot")',
     replace: 'getVariable("windows", env, "SystemRoot")',
     tests: ["process_launch_test.ts"],
