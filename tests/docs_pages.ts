@@ -79,6 +79,11 @@ function toBlock(
   return { page, line, language, attributes, body: lines.map((each) => `${each}\n`).join("") };
 }
 
+/** Where a block stands, for people. */
+export function placeOf({ page, line }: Block): string {
+  return `${page}:${line}`;
+}
+
 /** Where a block comes from; undefined if it does not say. */
 export function sourceOf({ page, attributes }: Block): Source | undefined {
   const source = attributes.get("source");

@@ -1,40 +1,26 @@
-// The docs: each block comes from a file that runs here, each output is what the program prints, each link leads somewhere.
+// The docs as they are written: each block comes from a file that runs, each link leads somewhere, each name is there. That the
+// programs behind the blocks do what is shown of them is for docs_runs_test.ts.
 import assert from "node:assert/strict";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import process from "node:process";
-import { after, test } from "node:test";
+import { test } from "node:test";
 import { parseHostConfig } from "../host_config.ts";
 import { parseArguments } from "../internal/cli/arguments.ts";
 import { COMMANDS } from "../internal/cli/commands.ts";
 import { COMMON_OPTIONS, optionsOf } from "../internal/cli/help.ts";
-import { runtimeName } from "../internal/runtime/detect.ts";
 import { listSources, readCode, ROOT } from "./_sources.ts";
+import { EXAMPLES, GUIDES, PROGRAMS, SERVERS } from "./docs_examples.ts";
 import {
   anchorsOf,
-  type Block,
   linksOf,
   type Page,
+  placeOf,
   readOtherPages,
   readPages,
   rewrite,
   sourceOf,
 } from "./docs_pages.ts";
-import { runCli, serverArgs } from "./cli_helpers.ts";
-import {
-  canRun,
-  cliWordsOf,
-  closeShell,
-  exampleUrl,
-  isShownAs,
-  openShell,
-  runExample,
-  runLine,
-  type Said,
-  wordsOf,
-} from "./docs_programs.ts";
-import { SLOW } from "./server_helpers.ts";
+import { cliWordsOf, wordsOf } from "./docs_programs.ts";
 
 /** Examples that another test file runs. */
 const RUN_ELSEWHERE: { readonly [name: string]: string } = {
@@ -46,36 +32,15 @@ const RUN_ELSEWHERE: { readonly [name: string]: string } = {
   "weather_server": "server_examples_test.ts",
   "zod_server": "server_examples_test.ts",
   "live_resource_server": "server_examples_test.ts",
+  "notes_server": "docs_runs_test.ts",
+  "tested/forecast_test": "docs_runs_test.ts",
 };
 
 /** Servers that the programs of {@linkcode PROGRAMS} start, and modules that the tests of `tested/` load. */
 const RUN_BY_PROGRAMS = ["forecast", "ask_server", "tested/forecast"];
 
-/** Programs that run to their end, and what they print. */
-const PROGRAMS = ["demo", "first_client", "live_resource_client", "progress_bar", "ask_client", "sdk_client"];
-
-/** Servers, and how the command line tries them. */
-const SERVERS: { readonly [name: string]: { readonly args: string[]; readonly gives: RegExp } } = {
-  "forecast": { args: ["read", "forecast://cities"], gives: /^Bergen\nOslo$/ },
-  "tested/main": { args: ["call", "get-forecast", "city=Oslo"], gives: /^Sunny in Oslo\.$/ },
-  "prompts_server": {
-    args: ["prompt", "translate", "language=Greek", "text=Good evening"],
-    gives: /Translate into Greek, and keep the tone:\n\s*\n\s*Good evening/,
-  },
-  "noisy_server": { args: ["call", "count-words", "text=a b c"], gives: /^3 words$/ },
-  "sdk_server": { args: ["call", "greet", "name=Ada"], gives: /^Hello, Ada!$/ },
-};
-
 const PAGES = readPages();
 const BLOCKS = PAGES.flatMap(({ blocks }) => blocks);
-const EXAMPLES = readdirSync(join(ROOT, "examples"), { recursive: true, encoding: "utf8" })
-  .map((name) => name.replaceAll("\\", "/")).filter((name) => name.endsWith(".ts"))
-  .map((name) => name.replace(/\.ts$/, ""));
-const GUIDES = EXAMPLES.filter((name) => name.startsWith("guides/"));
-/** What starts a server by `deno` is run where that is found. */
-const NEEDS_DENO = ["first_client", "sdk_client"];
-
-// What is written.
 
 test("each block of TypeScript comes from a file, as that is: else run deno task docs", () => {
   const lost = BLOCKS.filter((block) => /^(?:ts|js|typescript|javascript)$/.test(block.language))
@@ -99,7 +64,6 @@ test("each example that is shown, and every other one, is run by a test", () => 
     ...GUIDES,
     ...Object.keys(RUN_ELSEWHERE),
   ];
-  run.push("tested/forecast_test", "notes_server");
   assert.deepEqual(EXAMPLES.filter((name) => !run.includes(name)), []);
   for (const [name, file] of Object.entries(RUN_ELSEWHERE)) {
     const text = readFileSync(join(ROOT, "tests", file), "utf8");
@@ -343,92 +307,3 @@ test("each command line of this module's program has a command and options that 
 test("every other block of JSON is JSON", () => {
   for (const block of BLOCKS.filter(({ language }) => language === "json")) JSON.parse(block.body);
 });
-
-// What runs.
-
-for (const name of GUIDES) {
-  test(`examples/${name}.ts does what its page says`, SLOW, async () => {
-    await import(exampleUrl(`examples/${name}`));
-  });
-}
-
-// It has a test of its own, which is one of this file from here on.
-await import(exampleUrl("examples/tested/forecast_test"));
-
-for (const name of PROGRAMS) {
-  const needsDeno = NEEDS_DENO.includes(name) && !hasDeno();
-  const skip = needsDeno ? "it starts its server by deno, which is not here" : false;
-  test(`examples/${name}.ts prints what is shown of it`, { ...SLOW, skip }, async (t) => {
-    const said = await runExample(t, `examples/${name}`, { cwd: join(ROOT, "examples") });
-    assert.equal(said.code, 0, said.stderr);
-    for (const block of BLOCKS.filter(({ attributes }) => attributes.get("output") === name)) {
-      assertShown(said, block);
-    }
-  });
-}
-
-for (const [name, { args, gives }] of Object.entries(SERVERS)) {
-  test(`examples/${name}.ts answers`, SLOW, async () => {
-    const { code, stdout, stderr } = await runCli([...args, ...serverArgs(`examples/${name}`)]);
-    assert.equal(code, 0, stderr);
-    assert.match(stdout.trim(), gives);
-  });
-}
-
-const hasSqlite = await import("node:sqlite").then(() => true, () => false);
-test("examples/notes_server.ts keeps notes from one start to the next", {
-  ...SLOW,
-  skip: hasSqlite ? false : "this runtime has no node:sqlite: Node has it from 22.13 on",
-}, async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), "notes-"));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
-  const server = serverArgs("examples/notes_server", [join(folder, "notes.db")]);
-  const added = await runCli(["call", "add-note", "text=buy salmon", ...server]);
-  assert.match(added.stdout, /note:\/\/1/, added.stderr);
-  const found = await runCli(["call", "find-notes", "text=salmon", "--json", ...server]);
-  assert.deepEqual(found.json().structuredContent, { notes: [{ id: 1, text: "buy salmon" }] });
-  const read = await runCli(["read", "note://1", ...server]);
-  assert.equal(read.stdout, "buy salmon\n");
-  const missing = await runCli(["read", "note://2", ...server]);
-  assert.match(missing.stderr, /There is no note 2/);
-});
-
-for (const page of PAGES) {
-  // Later lines of a page use what earlier ones have written.
-  const shell = openShell(page.blocks.find(({ attributes }) => attributes.has("file")));
-  after(() => closeShell(shell));
-  for (const [index, block] of page.blocks.entries()) {
-    if (block.attributes.get("output") !== "") continue;
-    test(`${placeOf(block)}: the commands above print that`, SLOW, async (t) => {
-      const commands = page.blocks.slice(0, index).findLast(({ language }) => language === "sh");
-      const lines = commands?.body.trim().split("\n").filter((line) => canRun(line)) ?? [];
-      assert.ok(lines.length > 0, "there is no command that can be run");
-      const wantsStderr = block.attributes.get("stream") === "stderr";
-      const said = { stdout: "", stderr: "" };
-      for (const line of lines) {
-        const { stdout, stderr } = await runLine(t, line, shell, { wantsStderr });
-        said.stdout += stdout;
-        said.stderr += stderr;
-      }
-      assertShown(said, block);
-    });
-  }
-}
-
-function assertShown(said: Pick<Said, "stdout" | "stderr">, block: Block): void {
-  const text = block.attributes.get("stream") === "stderr" ? said.stderr : said.stdout;
-  assert.ok(
-    isShownAs(text, block.body),
-    `${placeOf(block)} shows\n${block.body}\nbut it is\n${text}\n${said.stderr}`,
-  );
-}
-
-function placeOf({ page, line }: Block): string {
-  return `${page}:${line}`;
-}
-
-function hasDeno(): boolean {
-  if (runtimeName() === "deno") return true;
-  const folders = (process.env["PATH"] ?? "").split(process.platform === "win32" ? ";" : ":");
-  return folders.some((folder) => ["deno", "deno.exe"].some((name) => existsSync(join(folder, name))));
-}

@@ -31,7 +31,7 @@ export const ROWS: readonly Mutation[] = [
     file: "internal/server/tools.ts",
     find: "return errorResult(`Invalid arguments: ",
     replace: "return errorResult(`Wrong arguments: ",
-    tests: ["docs_test.ts", "docs_messages_test.ts"],
+    tests: ["docs_runs_test.ts"],
     breaks: "an output that is not the one that the docs show",
   },
   {
