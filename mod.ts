@@ -6,34 +6,6 @@
  * npm install @mcp/stdio      # or: bun add @mcp/stdio, or: deno add jsr:@mcp/stdio
  * ```
  *
- * A server, `forecast.ts`:
- *
- * ```ts ignore
- * import { serve } from "@mcp/stdio";
- *
- * await serve({
- *   info: { name: "forecast", version: "1.0.0" },
- *   tools: {
- *     "get-forecast": {
- *       description: "Forecast for a city",
- *       inputSchema: { type: "object", properties: { city: { type: "string" } }, required: ["city"] },
- *       call: ({ city }) => `Sunny in ${city}.`,
- *     },
- *   },
- * });
- * ```
- *
- * A client:
- *
- * ```ts ignore
- * import { spawn } from "@mcp/stdio";
- *
- * const client = await spawn({ command: "deno", args: ["run", "forecast.ts"] });
- * const { content } = await client.callTool("get-forecast", { city: "Oslo" });
- * console.log(content); // [{ type: "text", text: "Sunny in Oslo." }]
- * await client.close();
- * ```
- *
  * ## Modules
  *
  * This module has every name but those of the test tools and the command line. To load less, import one of these:
@@ -55,6 +27,36 @@
  *
  * A server needs none. A client needs `--allow-run`, to start a server and to end it with everything it started, and
  * `--allow-env`, to hand over variables such as `PATH`. With `--allow-run=npx` it can end only the server itself.
+ *
+ * ## A server
+ *
+ * `forecast.ts`:
+ *
+ * ```ts ignore
+ * import { serve } from "@mcp/stdio";
+ *
+ * await serve({
+ *   info: { name: "forecast", version: "1.0.0" },
+ *   tools: {
+ *     "get-forecast": {
+ *       description: "Forecast for a city",
+ *       inputSchema: { type: "object", properties: { city: { type: "string" } }, required: ["city"] },
+ *       call: ({ city }) => `Sunny in ${city}.`,
+ *     },
+ *   },
+ * });
+ * ```
+ *
+ * ## A client
+ *
+ * ```ts ignore
+ * import { spawn } from "@mcp/stdio";
+ *
+ * const client = await spawn({ command: "deno", args: ["run", "forecast.ts"] });
+ * const { content } = await client.callTool("get-forecast", { city: "Oslo" });
+ * console.log(content); // [{ type: "text", text: "Sunny in Oslo." }]
+ * await client.close();
+ * ```
  *
  * ## Read on
  *
