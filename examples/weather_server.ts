@@ -1,6 +1,5 @@
 // A whole MCP server in one file: `deno run examples/weather_server.ts`, or `bun examples/weather_server.ts`.
 import { serve } from "@mcp/stdio/server";
-import process from "node:process";
 
 const FORECASTS: { [city: string]: string } = { Bangkok: "sunny, 34 °C", Bergen: "rain, 9 °C" };
 
@@ -27,7 +26,9 @@ await serve({
     },
     "crash": {
       description: "Ends the process in the middle of the call, as a fault outside of JavaScript would",
-      call: () => {
+      async call() {
+        // Imported where it is needed: at the top it would take Deno a third of a start.
+        const { default: process } = await import("node:process");
         process.stderr.write("the sensor is on fire\n");
         process.exit(70);
       },
