@@ -15,6 +15,7 @@
  *
  * @example pino with all details: it takes them before the text, and drops what stands behind it
  * ```ts ignore
+ * import type { Logger } from "@mcp/stdio/logger";
  * import { pino, stdSerializers } from "pino";
  *
  * const log = pino({ serializers: { error: stdSerializers.err } }, pino.destination(2));
