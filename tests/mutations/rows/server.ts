@@ -273,8 +273,8 @@ export const ROWS: readonly Mutation[] = [
   {
     id: "V17-1",
     file: "internal/server/session.ts",
-    find: "    this.#legacyPeer.answeredBadly(fault);\n",
-    replace: "",
+    find: "    return this.#legacyPeer.answeredBadly(fault);\n",
+    replace: "    return true;\n",
     tests: ["server_questions_test.ts"],
     breaks: "a handler waits for an answer that has come and cannot be read",
   },
@@ -515,8 +515,8 @@ export const ROWS: readonly Mutation[] = [
   {
     id: "V17-11",
     file: "internal/server/session.ts",
-    find: "    this.#legacyPeer.answeredBadly(fault);",
-    replace: "    void fault;",
+    find: "    return this.#legacyPeer.answeredBadly(fault);",
+    replace: "    return false && fault;",
     tests: ["server_questions_test.ts"],
     breaks: "a handler waits for an answer that came and cannot be read",
   },
