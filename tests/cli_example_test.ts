@@ -37,5 +37,8 @@ test("examples/command_line.ts lists, calls, records, shows and says again (L1, 
 test("examples/record.mcp.json is a host's file with a recorder before the server (L4)", async () => {
   const text = readFileSync(join(ROOT, "examples/record.mcp.json"), "utf8");
   const { servers } = await parseHostConfig(text, { env: {} });
-  assert.equal(servers[0]?.commandLine, "npx @mcp/stdio record weather.ndjson -- deno run weather_server.ts");
+  assert.equal(
+    servers[0]?.commandLine,
+    "npx -y @mcp/stdio record weather.ndjson -- deno run weather_server.ts",
+  );
 });
