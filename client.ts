@@ -251,7 +251,7 @@ export class Client {
   }
 
   /**
-   * Calls a tool. A tool that fails does not throw: it gives a result with `isError`.
+   * Calls a tool. A tool that fails does not throw: it gives a result with `isError`. Rejects as {@linkcode Client.request} does.
    *
    * @example
    * ```ts ignore
@@ -262,12 +262,12 @@ export class Client {
     return this.request("tools/call", { name, arguments: args }, options);
   }
 
-  /** Reads a resource; `contents` has its text, or its bytes in base64. */
+  /** Reads a resource; `contents` has its text, or its bytes in base64. Rejects as {@linkcode Client.request} does. */
   readResource(uri: string, options?: RequestOptions): Promise<RequestResult<"resources/read">> {
     return this.request("resources/read", { uri }, options);
   }
 
-  /** Makes the messages of a prompt. */
+  /** Makes the messages of a prompt. Rejects as {@linkcode Client.request} does. */
   getPrompt(
     name: string,
     args: { [name: string]: string } = {},
@@ -276,7 +276,7 @@ export class Client {
     return this.request("prompts/get", { name, arguments: args }, options);
   }
 
-  /** Completes an argument of a prompt or of a template of resources. */
+  /** Completes an argument of a prompt or of a template of resources. Rejects as {@linkcode Client.request} does. */
   complete(
     ref: CompleteParams["ref"],
     argument: CompleteParams["argument"],

@@ -235,7 +235,11 @@ export class Server<Inputs extends ToolSchemas = ToolSchemas, Outputs extends To
     return this.#definitions.tools.remove(name) && this.#changed("tools");
   }
 
-  /** Adds a resource or a template, or replaces one, and tells the clients that listen. */
+  /**
+   * Adds a resource or a template, or replaces one, and tells the clients that listen.
+   *
+   * @throws {TypeError} If the definition or the template cannot be used.
+   */
   addResource(uri: string, resource: ResourceDefinition): void {
     this.#definitions.resources.add(uri, resource);
     this.#changed("resources");
@@ -246,7 +250,11 @@ export class Server<Inputs extends ToolSchemas = ToolSchemas, Outputs extends To
     return this.#definitions.resources.remove(uri) && this.#changed("resources");
   }
 
-  /** Adds a prompt or replaces one, and tells the clients that listen. */
+  /**
+   * Adds a prompt or replaces one, and tells the clients that listen.
+   *
+   * @throws {TypeError} If the definition cannot be used.
+   */
   addPrompt(name: string, prompt: PromptDefinition): void {
     this.#definitions.prompts.add(name, prompt);
     this.#changed("prompts");
