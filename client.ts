@@ -11,27 +11,6 @@
  * await client.close();
  * ```
  *
- * @example A client in memory, as in a test
- * ```ts
- * import { Client } from "@mcp/stdio/client";
- * import { Server } from "@mcp/stdio/server";
- * import { createStreamPair } from "@mcp/stdio/testing";
- * import assert from "node:assert/strict";
- *
- * const server = new Server({
- *   info: { name: "weather", version: "1.0.0" },
- *   tools: { forecast: { call: ({ city }) => `Sunny in ${city}.` } },
- * });
- * const [here, there] = createStreamPair();
- * server.run(there);
- *
- * const client = await Client.connect(here);
- * for await (const { name } of client.tools()) assert.equal(name, "forecast");
- * const { content } = await client.callTool("forecast", { city: "Bern" });
- * assert.deepEqual(content, [{ type: "text", text: "Sunny in Bern." }]);
- * await client.close();
- * ```
- *
  * @module
  */
 
