@@ -305,6 +305,23 @@ test("Server sends a legacy client only what its revision knows (V8)", async (t)
   assert.equal((await session.response(8)).error?.code, -32602);
 });
 
+// The first batch of this file: what batches need is loaded when one comes.
+test("Nothing overtakes the first batch of a server: no request, no cancellation, not the end of the input (V8, V11)", async (t) => {
+  const session = start(t, { tools: { deaf: { call: () => new Promise(() => {}) } } });
+  session.send(
+    initialize(1, "2025-03-26"),
+    JSON.stringify([legacy(2, "ping"), legacy(3, "tools/call", { name: "deaf" })]),
+    cancel(3),
+    legacy(4, "ping"),
+  );
+  session.end();
+  assert.deepEqual(await session.running, { reason: "eof" });
+  const [, batch, ping] = session.transcript.texts.map((text) => JSON.parse(text));
+  assert.deepEqual([batch, ping].map(({ id, length }) => length ?? id).sort(), [1, 4]);
+  assert.equal(session.transcript.responsesTo(3).length, 0);
+  assert.equal(session.transcript.responsesTo(2).length, 1);
+});
+
 test("Server answers a batch of revision 2025-03-26 on one line, once all of it is done (V8)", async (t) => {
   const session = start(t, {
     tools: {

@@ -44,14 +44,36 @@ test("server.ts loads nothing that a first answer does not need", () => {
       )
   );
   assert.deepEqual(strange, []);
-  assert.ok(loaded.size <= 95, `${loaded.size} modules`);
+  assert.ok(loaded.size <= 74, `${loaded.size} modules`);
+});
+
+test("client.ts loads nothing that spawn() and a first call do not need", () => {
+  const loaded = loadedBy("client.ts");
+  const strange = [...loaded].filter((file) =>
+    /^(server|host_config|sdk_transport|testing|mod)\.ts$|^internal\/(server|host_config|sdk|testing)\//.test(
+      file,
+    ) ||
+    /^internal\/runtime\/\w+\/|^internal\/windows\//.test(file)
+  );
+  assert.deepEqual(strange, []);
+  assert.ok(loaded.size <= 75, `${loaded.size} modules`);
+});
+
+test("A server is loaded to its first answer, and a client to its server's start, in few modules on each runtime", () => {
+  for (const [runtime, server, client] of [["deno", 78, 90], ["bun", 80, 96], ["node", 81, 94]] as const) {
+    const folder = `internal/runtime/${runtime}`;
+    const served = loadedBy("server.ts", `${folder}/adapter.ts`).size;
+    const spawned = loadedBy("client.ts", `${folder}/adapter.ts`, `${folder}/child.ts`).size;
+    assert.ok(served <= server, `${runtime}: ${served} modules of a server`);
+    assert.ok(spawned <= client, `${runtime}: ${spawned} modules of a client`);
+  }
 });
 
 test("An adapter loads what starts processes only when one is started", () => {
   for (const runtime of ["deno", "bun", "node"]) {
     const loaded = loadedBy(`internal/runtime/${runtime}/adapter.ts`);
     assert.deepEqual([...loaded].filter((file) => /\/child\.ts|spawn_failure|signal_target/.test(file)), []);
-    assert.ok(loaded.size <= 22, `${runtime}: ${loaded.size} modules`);
+    assert.ok(loaded.size <= 17, `${runtime}: ${loaded.size} modules`);
   }
 });
 

@@ -12,7 +12,7 @@ import {
 import type { Clock } from "../../runtime.ts";
 import { settlesWithin } from "../clock.ts";
 import { createDeferred, type Deferred } from "../promises.ts";
-import { BatchReply } from "./batch_reply.ts";
+import type { BatchReply } from "./batch_reply.ts";
 import { answerToLine, errorResponse, serverBusy, toAnsweredError } from "./error_answers.ts";
 import { type Identified, IdTable, keyOf, writtenIdOf } from "./id_table.ts";
 import type { JobQueue } from "./job_queue.ts";
@@ -136,6 +136,8 @@ export class MessageReader {
 
   /** The members of a line that revision 2025-03-26 allows; their responses share a line too. */
   async #batch(members: readonly Inbound[]): Promise<void> {
+    // What comes behind the line waits for this, so that nothing overtakes it.
+    const { BatchReply } = await import("./batch_reply.ts");
     const reply = new BatchReply((responses) => this.#parts.outbox.respondToBatch(responses));
     for (const member of members) {
       if (member.kind === "message") {
