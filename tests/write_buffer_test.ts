@@ -223,6 +223,17 @@ test("WriteBuffer.drained() resolves as soon as the queue is below the high wate
   assert.equal(buffer.idle, false);
 });
 
+test("WriteBuffer.drained() waits for a write to be taken, not for its beginning: it may still be lost", async () => {
+  const { sink, buffer } = setUp({ highWaterBytes: 5 });
+  buffer.enqueue("0123456789");
+  const drained = buffer.drained();
+  await nextTurn();
+  assert.equal(sink.writes.length, 1);
+  assert.equal(await stateOf(drained), "pending");
+  await sink.accept();
+  assert.equal(await stateOf(drained), "fulfilled");
+});
+
 test("WriteBuffer.drained() can be awaited many times over", async () => {
   const { sink, buffer } = setUp({ highWaterBytes: 5 });
   for (let round = 0; round < 3; round++) {

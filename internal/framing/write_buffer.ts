@@ -211,7 +211,10 @@ export class WriteBuffer {
     this.#withdrawn = 0;
   }
 
-  /** Writes what is queued: on as long as all of it is taken at once, and else until the write that is not. */
+  /**
+   * Writes what is queued: on as long as all of it is taken at once, and else until the write that is not. Nobody who waits is told
+   * before something was taken: what only began to leave may still be lost.
+   */
   #flush(): void {
     while (this.#inFlight.length === 0 && this.#error === undefined) {
       const frames = this.#takeBatch();
@@ -220,8 +223,11 @@ export class WriteBuffer {
       const bytes = joinFrames(frames);
       for (const frame of frames) frame.content = "";
       const writing = this.#write(bytes);
-      if (writing === undefined) this.#accept();
-      else writing.then(this.#written, (error) => this.fail(error));
+      if (writing !== undefined) {
+        writing.then(this.#written, (error) => this.fail(error));
+        return;
+      }
+      this.#accept();
     }
     this.#release();
   }
@@ -229,6 +235,7 @@ export class WriteBuffer {
   readonly #written = (): void => {
     this.#accept();
     this.#flush();
+    this.#release();
   };
 
   #accept(): void {

@@ -347,9 +347,17 @@ export const ROWS: readonly Mutation[] = [
   {
     id: "TAKEN-1",
     file: "internal/framing/write_buffer.ts",
-    find: "      if (writing === undefined) this.#accept();",
-    replace: "      if (writing === undefined) return this.#accept();",
+    find: "      this.#accept();\n    }\n",
+    replace: "      return this.#accept();\n    }\n",
     tests: ["write_buffer_test.ts"],
     breaks: "what waits behind a write that was taken at once waits for ever",
+  },
+  {
+    id: "TAKEN-2",
+    file: "internal/framing/write_buffer.ts",
+    find: "        writing.then(this.#written, (error) => this.fail(error));\n        return;",
+    replace: "        writing.then(this.#written, (error) => this.fail(error));\n        break;",
+    tests: ["write_buffer_test.ts"],
+    breaks: "who waits for room is told that there is some while what was written may still be lost",
   },
 ];
