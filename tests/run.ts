@@ -1,6 +1,6 @@
 // The suite: `deno task test [--jobs=N] [deno|bun|node|docs|peers ...] [part of a file's name ...]`. Each test file is a process of
 // its own on each runtime, and some run side by side.
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
@@ -16,9 +16,32 @@ const JOB_TIMEOUT_MS = 900_000;
 
 /** What takes longest begins first, so that nothing long is left alone at the end. */
 const LONGEST_FIRST = [
-  ...["sdk_transport_server_test", "matrix_test", "sdk_transport_driven_test", "inspector_test"],
-  ...["sdk_transport_client_test", "server_load_test", "runtime_adapter_test", "sdk_", "spawn_", "docs"],
-  ...["server_process_test", "line_splitter_test", "framing_fuzz_test", "json_corpus_test"],
+  ...[
+    "runtime_adapter_test",
+    "doctor_fixtures_test",
+    "bundlers_test",
+    "sdk_transport_server_test",
+    "doctor_test",
+  ],
+  ...["sdk_transport_client_test", "matrix_test", "inspector_test", "package_test", "server_load_test"],
+  ...[
+    "cli_call_test",
+    "cli_record_test",
+    "doctor_",
+    "spawn_",
+    "server_process_test",
+    "host_",
+    "docs",
+    "types_test",
+  ],
+  ...[
+    "sdk_",
+    "model_test",
+    "framing_fuzz_test",
+    "server_host_test",
+    "line_splitter_test",
+    "json_corpus_test",
+  ],
 ];
 
 interface Job {
@@ -46,8 +69,8 @@ const say = (line: string): void => console.log(line);
 const { values, positionals } = parseArgs({ options: { jobs: { type: "string" } }, allowPositionals: true });
 const legs = positionals.filter((word): word is Leg => LEGS.some((leg) => leg === word));
 const parts = positionals.filter((word) => !LEGS.some((leg) => leg === word));
-/** One more than there are cores: most files wait for a process or a timer now and then. */
-const width = Number(values.jobs ?? Math.min(availableParallelism(), 15) + 1);
+/** Two for each core: most files wait for a process or a timer half of the time. */
+const width = Number(values.jobs ?? Math.min(2 * availableParallelism(), 16));
 if (!Number.isInteger(width) || width < 1) {
   throw new RangeError(`--jobs must be a positive integer, got ${values.jobs}`);
 }
@@ -214,8 +237,17 @@ function report(): number {
       }`,
     );
   }
-  say(`${outcomes.length} files, ${width} at a time, in ${inSeconds(performance.now() - begin)}`);
+  const cpuMs = childrenCpuMs();
+  const cpu = cpuMs === undefined ? "" : `, ${inSeconds(cpuMs)} of processors' time`;
+  say(`${outcomes.length} files, ${width} at a time, in ${inSeconds(performance.now() - begin)}${cpu}`);
   return failing.length === 0 ? 0 : 1;
+}
+
+/** How long what was run has kept processors busy, whatever else they had to do. Only Linux tells, in its hundredths of a second. */
+function childrenCpuMs(): number | undefined {
+  if (process.platform !== "linux") return undefined;
+  const fields = readFileSync("/proc/self/stat", "utf8").split(") ")[1]?.split(" ") ?? [];
+  return 10 * (Number(fields[13]) + Number(fields[14]));
 }
 
 function inSeconds(ms: number): string {

@@ -61,6 +61,15 @@ function bunRuntime(): Runtime {
   };
 }
 
+/**
+ * Why a test is left out on a runtime; false if it is not. What is the same on each and takes processes runs on one of them in turn:
+ * those whose `turn`s follow each other are spread over the three. With `TEST_FULL=1` all run on each.
+ */
+export function outOfTurn(runtime: Runtime["name"], turn: number): string | false {
+  if (process.env["TEST_FULL"] === "1" || RUNTIMES[turn % RUNTIMES.length]!.name === runtime) return false;
+  return "another runtime has its turn: set TEST_FULL=1";
+}
+
 /** The command that runs a plain fixture of this folder on Node. */
 export function fixture(file: string, ...args: string[]): Command {
   return [process.execPath, join(ROOT, "tests", "peers", "fixtures", file), ...args];

@@ -3,37 +3,45 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { waitUntil } from "../helpers.ts";
-import { RUNTIMES, SLOW, textOf, upTo } from "./harness.ts";
+import { outOfTurn, RUNTIMES, SLOW, textOf, upTo } from "./harness.ts";
 import { SDK_CLIENTS, type SdkClient } from "./sdk_clients.ts";
 
 const EVERYTHING = "examples/everything_server";
 const CONFORMANCE = "tests/peers/conformance/server";
 
 for (const { name: runtime, skip, run } of RUNTIMES) {
-  for (const { name, spoken, connect } of SDK_CLIENTS) {
+  for (const [row, { name, spoken, connect }] of SDK_CLIENTS.entries()) {
     const who = `${name} drives our server on ${runtime} in ${spoken}`;
-    const options = { ...SLOW, skip };
+    const inTurn = (test: number) => ({ ...SLOW, skip: skip || outOfTurn(runtime, row + test) });
 
-    test(`${who}: lists, calls, errors, resources, prompts, completion, cancellation`, options, async (t) => {
-      const peer = await connect(t, run(EVERYTHING));
-      assert.equal(peer.spoken, spoken);
-      assert.deepEqual(peer.client.getServerVersion(), { name: "everything", version: "1.0.0" });
-      await callTools(peer);
-      await readResources(peer);
-      await getPrompts(peer);
-      await cancel(peer);
-      await peer.close();
-      assert.deepEqual(peer.errors, []);
-    });
+    test(
+      `${who}: lists, calls, errors, resources, prompts, completion, cancellation`,
+      inTurn(0),
+      async (t) => {
+        const peer = await connect(t, run(EVERYTHING));
+        assert.equal(peer.spoken, spoken);
+        assert.deepEqual(peer.client.getServerVersion(), { name: "everything", version: "1.0.0" });
+        await callTools(peer);
+        await readResources(peer);
+        await getPrompts(peer);
+        await cancel(peer);
+        await peer.close();
+        assert.deepEqual(peer.errors, []);
+      },
+    );
 
-    test(`${who}: every progress notification arrives or is reported late by the SDK`, options, async (t) => {
-      const peer = await connect(t, run(EVERYTHING));
-      await followProgress(peer, { steps: 20, ms: 1 });
-      await followProgress(peer, { steps: 200, ms: 0 });
-      await peer.close();
-    });
+    test(
+      `${who}: every progress notification arrives or is reported late by the SDK`,
+      inTurn(1),
+      async (t) => {
+        const peer = await connect(t, run(EVERYTHING));
+        await followProgress(peer, { steps: 20, ms: 1 });
+        await followProgress(peer, { steps: 200, ms: 0 });
+        await peer.close();
+      },
+    );
 
-    test(`${who}: answers what a tool asks, and hears that the list has changed`, options, async (t) => {
+    test(`${who}: answers what a tool asks, and hears that the list has changed`, inTurn(2), async (t) => {
       const peer = await connect(t, run(CONFORMANCE));
       assert.equal(peer.spoken, spoken);
       await answer(peer);
