@@ -44,7 +44,7 @@ import {
   resolveLaunch,
   resolveSurroundings,
 } from "./internal/client_setup/resolve_options.ts";
-import { detectRuntime } from "./internal/runtime/detect.ts";
+import { detectRuntime, detectRuntimeToSpawn } from "./internal/runtime/detect.ts";
 import { checkStreams } from "./internal/runtime/byte_channel.ts";
 import { guardStdoutNow } from "./internal/runtime/guard_now.ts";
 import { ProcessWire, type ProcessWireSettings } from "./internal/sdk/process_wire.ts";
@@ -240,7 +240,7 @@ export class StdioClientTransport {
    */
   async start(): Promise<void> {
     const { signal } = this.#options;
-    const wire = await this.#life.start(() => this.#options.runtime ?? detectRuntime(), (runtime) => {
+    const wire = await this.#life.start(() => this.#options.runtime ?? detectRuntimeToSpawn(), (runtime) => {
       signal?.throwIfAborted();
       const start = { ...resolveLaunch(this.#options, runtime), ...this.#surroundings };
       const line = { os: runtime.os, maxLength: 1_000 };

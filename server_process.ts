@@ -14,7 +14,7 @@ import type { Graces, Link } from "./internal/client/link.ts";
 import type { StartedCommand } from "./internal/client/settings.ts";
 import { withoutUndefined } from "./internal/options.ts";
 import { startServer } from "./internal/process/start_server.ts";
-import { detectRuntime } from "./internal/runtime/detect.ts";
+import { detectRuntimeToSpawn } from "./internal/runtime/detect.ts";
 import type { ExitStatus } from "./runtime.ts";
 
 /** Options for {@linkcode spawnServer}, with the meaning and the defaults that they have for `spawn`. There are no restarts. */
@@ -102,7 +102,7 @@ export class ServerProcess {
 export async function spawnServer(options: SpawnServerOptions): Promise<ServerProcess> {
   checkLaunch("spawnServer()", options);
   const { signal } = options;
-  const runtime = options.runtime ?? await detectRuntime();
+  const runtime = options.runtime ?? await detectRuntimeToSpawn();
   const start = resolveLaunch(options, runtime);
   const graces = resolveGraces(options);
   const command = describeStart(start.launch, runtime);

@@ -5,6 +5,7 @@ import process from "node:process";
 import { test } from "node:test";
 import { Client } from "../client.ts";
 import { readableFrom, writableTo } from "../internal/runtime/byte_streams.ts";
+import { detectRuntime } from "../internal/runtime/detect.ts";
 import { silentLogger } from "../logger.ts";
 import { Server } from "../server.ts";
 import { loadedWith, readCode } from "./_sources.ts";
@@ -75,6 +76,27 @@ test("An adapter loads what starts processes only when one is started", () => {
     assert.deepEqual([...loaded].filter((file) => /\/child\.ts|spawn_failure|signal_target/.test(file)), []);
     assert.ok(loaded.size <= 17, `${runtime}: ${loaded.size} modules`);
   }
+});
+
+test("An environment that may be read is read without a question for each name", {
+  skip: "deno" in process.versions ? false : "only Deno has permissions",
+}, async () => {
+  const { permissions } = (globalThis as unknown as {
+    Deno: { permissions: { querySync(permission: object): unknown } };
+  }).Deno;
+  const { querySync } = permissions;
+  const runtime = await detectRuntime();
+  let asked = 0;
+  permissions.querySync = (permission) => {
+    asked++;
+    return Reflect.apply(querySync, permissions, [permission]);
+  };
+  try {
+    assert.equal(runtime.env(["PATH", "HOME", "LANG", "TZ"])["PATH"], process.env["PATH"]);
+  } finally {
+    permissions.querySync = querySync;
+  }
+  assert.equal(asked, 1);
 });
 
 test("Nothing that is loaded with a face or an adapter loads a module of Node, but where it runs on that", () => {

@@ -12,7 +12,7 @@ import type { ClientSettings } from "../client/settings.ts";
 import { StreamLink } from "../client/stream_link.ts";
 import { kindOf } from "../process/launch_options.ts";
 import { startServer } from "../process/start_server.ts";
-import { detectRuntime } from "../runtime/detect.ts";
+import { detectRuntimeToSpawn } from "../runtime/detect.ts";
 import { StreamConnection } from "../stream_connection.ts";
 import { checkClient, checkLaunch } from "./check_options.ts";
 import { describeStart, resolveLaunch, resolveSettings, type Surroundings } from "./resolve_options.ts";
@@ -38,7 +38,7 @@ export async function connectClient(
 /** Starts a server and connects to it. */
 export async function spawnClient(options: SpawnOptions): Promise<StartedClient> {
   checkLaunch("spawn()", options);
-  const runtime = options.runtime ?? await detectRuntime();
+  const runtime = options.runtime ?? await detectRuntimeToSpawn();
   const launch = resolveLaunch(options, runtime);
   const settings = resolveSettings(options, describeStart(launch.launch, runtime), true);
   const { logger, clock, connection } = settings;

@@ -29,6 +29,23 @@ export function detectRuntime(): Promise<RuntimeAdapter> {
   });
 }
 
+/** The same for whoever starts a process: what that needs is loaded beside the adapter, and not behind it. */
+export async function detectRuntimeToSpawn(): Promise<RuntimeAdapter> {
+  const [runtime] = await Promise.all([detectRuntime(), loadChild()]);
+  return runtime;
+}
+
+function loadChild(): Promise<unknown> {
+  switch (runtimeName()) {
+    case "deno":
+      return import("./deno/child.ts");
+    case "bun":
+      return import("./bun/child.ts");
+    case "node":
+      return import("./node/child.ts");
+  }
+}
+
 async function loadAdapter(): Promise<RuntimeAdapter> {
   switch (runtimeName()) {
     case "deno":

@@ -177,4 +177,12 @@ export const ROWS: readonly Mutation[] = [
     equivalent:
       "it takes two signals that the system refuses for one child, which no test can have without another user",
   },
+  {
+    id: "S14-1",
+    file: "internal/runtime/deno/adapter.ts",
+    find: 'if (isGranted({ name: "env" })) {',
+    replace: 'if (names === undefined && isGranted({ name: "env" })) {',
+    tests: ["shape_test.ts"],
+    breaks: "a client on Deno asks forty times for permission before it starts a server",
+  },
 ];
