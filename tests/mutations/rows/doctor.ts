@@ -122,6 +122,7 @@ export const ROWS: readonly Mutation[] = [
   },
   {
     id: "L3-twice",
+    runtime: "node",
     file: `${DOCTOR}/checks/stdout.ts`,
     find: "came.get(key)! > asked.get(key)!",
     replace: "came.get(key)! > 99",
@@ -130,6 +131,7 @@ export const ROWS: readonly Mutation[] = [
   },
   {
     id: "L3-era",
+    runtime: "node",
     file: `${DOCTOR}/conversation.ts`,
     find: 'if (this.#spoken.modern && answer.kind !== "result") {',
     replace: 'if (this.#spoken.modern && answer.kind === "request") {',
