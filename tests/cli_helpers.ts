@@ -17,6 +17,7 @@ import { commandOf } from "./server_processes.ts";
 export class FakeOutput implements TextOutput {
   readonly isTerminal: boolean;
   readonly columns: number | undefined;
+  readonly failure = undefined;
   /** All writes, in order. */
   readonly writes: (string | Uint8Array)[] = [];
 
@@ -130,16 +131,21 @@ export function serverArgs(program: string, args: readonly string[] = []): strin
 export async function runProgram(
   t: TestContext,
   args: readonly string[],
-  { piped = "", env = {} }: { piped?: string; env?: Record<string, string> } = {},
+  { piped = "", env = {}, stdout: out = "pipe" }: {
+    piped?: string;
+    env?: Record<string, string>;
+    /** A descriptor, if stdout does not come back here. */
+    stdout?: "pipe" | number;
+  } = {},
 ): Promise<{ code: number | null; stdout: string; stderr: string }> {
   const [command = "", ...rest] = commandOf("cli", args);
-  const child = spawn(command, rest, { stdio: "pipe", env: { ...process.env, ...env } });
+  const child = spawn(command, rest, { stdio: ["pipe", out, "pipe"], env: { ...process.env, ...env } });
   t.after(() => void child.kill("SIGKILL"));
   let stdout = "";
   let stderr = "";
-  child.stdout.setEncoding("utf8").on("data", (chunk: string) => stdout += chunk);
-  child.stderr.setEncoding("utf8").on("data", (chunk: string) => stderr += chunk);
-  child.stdin.end(piped);
+  child.stdout?.setEncoding("utf8").on("data", (chunk: string) => stdout += chunk);
+  child.stderr!.setEncoding("utf8").on("data", (chunk: string) => stderr += chunk);
+  child.stdin!.end(piped);
   const [code] = await once(child, "close") as [number | null];
   return { code, stdout, stderr };
 }

@@ -1,13 +1,17 @@
 // The program around the commands: help, usage, exit codes, where results go, and what is shown of them.
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, existsSync, openSync } from "node:fs";
 import { test } from "node:test";
 import { main } from "../cli.ts";
 import { ConnectionClosedError, ProtocolError } from "../errors.ts";
 import { type Command, EXIT, UsageError } from "../internal/cli/command.ts";
 import { COMMANDS } from "../internal/cli/commands.ts";
 import { VERSION } from "../internal/version.ts";
-import { runCli, runProgram } from "./cli_helpers.ts";
+import { runCli, runProgram, serverArgs } from "./cli_helpers.ts";
 import { SLOW } from "./server_helpers.ts";
+import { commandOf as processOf } from "./server_processes.ts";
 
 /** A command that does what a test says. */
 function commandOf(run: Command["run"], more: Partial<Command> = {}): Command {
@@ -178,4 +182,25 @@ test("cli.ts as a program writes to its streams and ends with the exit code", SL
   const wrong = await runProgram(t, ["list", "--no-such-option"]);
   assert.equal(wrong.code, 2);
   assert.match(wrong.stderr, /^error: Cannot use --no-such-option/);
+});
+
+test("a full disk under the results is told, and the exit code says so", {
+  ...SLOW,
+  skip: existsSync("/dev/full") ? false : "the system has no /dev/full",
+}, async (t) => {
+  for (const args of [["--version"], ["list", ...serverArgs("examples/weather_server")]]) {
+    const stdout = openSync("/dev/full", "w");
+    const { code, stderr } = await runProgram(t, args, { stdout });
+    closeSync(stdout);
+    assert.equal(code, EXIT.no);
+    assert.match(stderr, /^error: Cannot write the results: .*(ENOSPC|[Nn]o space left)/);
+  }
+});
+
+test("whoever reads only the beginning of the results has had all that it wanted", SLOW, async (t) => {
+  const [command = "", ...rest] = processOf("cli", ["--help"]);
+  const child = spawn(command, rest, { stdio: ["ignore", "pipe", "inherit"] });
+  t.after(() => void child.kill("SIGKILL"));
+  child.stdout.destroy();
+  assert.deepEqual(await once(child, "close"), [EXIT.ok, null]);
 });

@@ -6,6 +6,7 @@ import { COMMANDS } from "./commands.ts";
 import { type Failure, failureToJson, toFailure } from "./failure.ts";
 import { COMMON_OPTIONS, formatCommandHelp, formatProgramHelp, optionsOf, usagesOf } from "./help.ts";
 import type { CliIo } from "./io.ts";
+import { textOfThrown } from "../thrown.ts";
 import { VERSION } from "../version.ts";
 
 /** Runs a command line and gives the exit code. Never rejects, but for a fault of the program itself. */
@@ -13,6 +14,24 @@ export async function runCommandLine(
   args: readonly string[],
   io: CliIo,
   commands: readonly Command[] = COMMANDS,
+): Promise<ExitCode> {
+  const { screen } = io;
+  let exitCode: ExitCode;
+  try {
+    exitCode = await runReported(args, io, commands);
+  } finally {
+    await screen.flush();
+  }
+  if (screen.failure === undefined) return exitCode;
+  screen.error(`Cannot write the results: ${textOfThrown(screen.failure)}`);
+  await screen.flush();
+  return exitCode === EXIT.ok ? EXIT.no : exitCode;
+}
+
+async function runReported(
+  args: readonly string[],
+  io: CliIo,
+  commands: readonly Command[],
 ): Promise<ExitCode> {
   const seen: Seen = { isQuiet: false };
   try {
@@ -23,8 +42,6 @@ export async function runCommandLine(
     if (failure === undefined) throw error;
     report(failure, wantsJson(args), seen.isQuiet, io);
     return failure.exitCode;
-  } finally {
-    await io.screen.flush();
   }
 }
 

@@ -119,6 +119,11 @@ export class Screen {
     await Promise.all([this.#stdout.flush(), this.#stderr.flush()]);
   }
 
+  /** Why results are lost; a reader that has gone has lost none. */
+  get failure(): Error | undefined {
+    return this.#stdout.failure;
+  }
+
   #show(write: () => void): void {
     if (this.#held !== undefined) {
       this.#held.push(write);

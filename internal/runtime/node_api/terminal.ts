@@ -6,6 +6,7 @@
 
 import type { Interface } from "node:readline";
 import type { WriteStream } from "node:tty";
+import { createDeferred } from "../../promises.ts";
 
 // Not imported: see node.ts.
 const { process } = globalThis;
@@ -20,6 +21,8 @@ export interface TextOutput {
   write(content: string | Uint8Array): void;
   /** Resolves when all was taken by the system, or nothing can be written any more. */
   flush(): Promise<void>;
+  /** Why something could not be written, unless it is only that its reader has gone. */
+  readonly failure: Error | undefined;
 }
 
 /** Where what is typed or piped in comes from. */
@@ -91,7 +94,11 @@ export const systemFiles: FileAccess = {
 class ProcessOutput implements TextOutput {
   readonly #name: "stdout" | "stderr";
   #stream: WriteStream | undefined;
+  /** How many writes the system has not taken yet. */
+  #waiting = 0;
+  #flushed = createDeferred();
   #isGone = false;
+  #failure: Error | undefined;
 
   constructor(name: "stdout" | "stderr") {
     this.#name = name;
@@ -106,24 +113,44 @@ class ProcessOutput implements TextOutput {
     return this.#open().columns || undefined;
   }
 
-  write(content: string | Uint8Array): void {
-    if (!this.#isGone) this.#open().write(content);
+  get failure(): Error | undefined {
+    return this.#failure;
   }
 
+  write(content: string | Uint8Array): void {
+    if (this.#isGone) return;
+    this.#waiting++;
+    try {
+      this.#open().write(content, (error) => error ? this.#fail(error) : this.#written());
+    } catch (error) {
+      this.#fail(error as Error); // Deno throws where the others call back.
+    }
+  }
+
+  /** Waits for each write by itself: Bun calls back for an empty one before those in front of it, and Deno never behind a failed one. */
   flush(): Promise<void> {
-    const stream = this.#stream;
-    if (stream === undefined || this.#isGone) return Promise.resolve();
-    // Called back also when it cannot be written.
-    return new Promise((resolve) => void stream.write("", () => resolve()));
+    return this.#waiting === 0 || this.#isGone ? Promise.resolve() : this.#flushed.promise;
   }
 
   #open(): WriteStream {
     if (this.#stream === undefined) {
       this.#stream = process[this.#name];
-      // Whoever read it has gone, as `head` does.
-      this.#stream.on("error", () => this.#isGone = true);
+      this.#stream.on("error", (error) => this.#fail(error));
     }
     return this.#stream;
+  }
+
+  #written(): void {
+    if (--this.#waiting > 0) return;
+    this.#flushed.resolve();
+    this.#flushed = createDeferred();
+  }
+
+  #fail(error: NodeJS.ErrnoException): void {
+    // Whoever read it may have gone, as `head` does, and has all that it wanted.
+    if (error.code !== "EPIPE") this.#failure ??= error;
+    this.#isGone = true;
+    this.#flushed.resolve();
   }
 }
 

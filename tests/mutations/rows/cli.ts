@@ -459,4 +459,12 @@ export const ROWS: readonly Mutation[] = [
     tests: ["cli_conversation_test.ts"],
     breaks: "a recorder whose memory grows with each progress token of a client that gets no answers",
   },
+  {
+    id: "L1-full",
+    file: "internal/cli/run.ts",
+    find: "  if (screen.failure === undefined) return exitCode;",
+    replace: "  if (screen.failure !== exitCode) return exitCode;",
+    tests: ["cli_run_test.ts"],
+    breaks: "results that a full disk has swallowed end with exit code 0 and without a word",
+  },
 ];
