@@ -71,8 +71,8 @@ for (const [what, value] of UNWRITABLE) {
         );
       }
       assert.ok((await outcomeOf(client.notify("notifications/x", params()))).error instanceof FrameError);
-      const uris = [value()] as string[];
-      const listening = legacy ? undefined : client.listen({ resourceSubscriptions: uris });
+      const filter = { toolsListChanged: value() as boolean };
+      const listening = legacy ? undefined : client.listen(filter);
       if (listening !== undefined) await assert.rejects(listening.acknowledged, FrameError);
 
       answers.push(value());
