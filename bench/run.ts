@@ -164,11 +164,13 @@ function run(work: Work, runtime: Runtime, kind: Kind): Record<string, number> {
     ? [...programOf("node", "unread"), isQuick ? "1000" : "4000", "100000"]
     : [...programOf(runtime, "drive", work.form), kind, work.name];
   const calls = isQuick
-    ? { pipelined: "12000", sequential: "1000", large: "2" }
-    : { pipelined: "80000", sequential: "8000", large: "6" };
+    ? { pipelined: 12_000, sequential: 1_000, large: 2 }
+    : { pipelined: 80_000, sequential: 8_000, large: 6 };
+  // What takes several times as long is as sure after fewer calls.
+  const share = kind === "official" ? 0.4 : 1;
   return runJson([...client, ...server], {
-    CALLS: calls[work.name as keyof typeof calls] ?? "",
-    WARM_UP_CALLS: isQuick ? "5000" : "20000",
+    CALLS: String(Math.ceil((calls[work.name as keyof typeof calls] ?? 0) * share)),
+    WARM_UP_CALLS: String((isQuick ? 5_000 : 20_000) * share),
   });
 }
 
@@ -202,7 +204,7 @@ function renderTable(): string {
     "",
     `Medians of ${ROUNDS} rounds taken in turns in one run, both ends of one kind, on ${machine()}.`,
     "Ratios count from bad to good: 1 is as good as the limit, 3 is three times as good as the official SDK. Rates are taken",
-    `after ${isQuick ? "5 000" : "20 000"} calls of warm-up.`,
+    `after ${isQuick ? "5 000" : "20 000"} calls of warm-up, two fifths of that with the official SDK.`,
     "",
     "| work | runtime | official SDK | ours | limit | ours : limit | ours : official | target | met |",
     "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
@@ -223,7 +225,7 @@ async function renderGrowth(): Promise<string> {
     "| --- | --- |",
     ...calls.map(({ inFlight, perSecond }) => `| ${inFlight} | ${format(perSecond)} |`),
     "",
-    renderServers([1, 10, 100, 500], 1_000),
+    renderServers([1, 10, 100], 1_000),
   ].join("\n");
 }
 

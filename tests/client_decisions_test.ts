@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { backoffMs } from "../internal/client/supervisor.ts";
-import { Deadlines } from "../internal/client/deadlines.ts";
+import { type Deadline, Deadlines } from "../internal/client/deadlines.ts";
 import { type LostRequest, mayRetry } from "../internal/client/retry.ts";
+import type { Clock } from "../runtime.ts";
 import { FakeClock } from "../testing.ts";
 import { createRandom } from "./helpers.ts";
 
@@ -43,13 +44,32 @@ test("backoffMs() waits 0, 250, 1 000, 4 000 ms, then no longer, give or take a 
   }
 });
 
-function createDeadlines(): { clock: FakeClock; deadlines: Deadlines<string>; expired: string[] } {
+/** Deadlines by the names of their items, each of which has one at a time. */
+class NamedDeadlines {
+  readonly all: Deadlines<string>;
+  readonly #running = new Map<string, Deadline<string> | undefined>();
+
+  constructor(clock: Clock, onExpired: (item: string) => void) {
+    this.all = new Deadlines(clock, onExpired);
+  }
+
+  start(item: string, durationMs: number): void {
+    this.stop(item);
+    this.#running.set(item, this.all.start(item, durationMs));
+  }
+
+  stop(item: string): void {
+    this.all.stop(this.#running.get(item));
+  }
+}
+
+function createDeadlines(): { clock: FakeClock; deadlines: NamedDeadlines; expired: string[] } {
   const clock = new FakeClock();
   const expired: string[] = [];
   return {
     clock,
     expired,
-    deadlines: new Deadlines(clock, (item) => void expired.push(`${item}@${clock.now()}`)),
+    deadlines: new NamedDeadlines(clock, (item) => void expired.push(`${item}@${clock.now()}`)),
   };
 }
 
@@ -59,7 +79,7 @@ test("Deadlines expire each at its time, whatever came and went (C4)", async () 
   deadlines.start("b", 300);
   deadlines.start("gone", 200);
   deadlines.start("c", 60_000);
-  deadlines.stop("gone", 200);
+  deadlines.stop("gone");
   await clock.advance(100);
   deadlines.start("d", 300);
   deadlines.start("b", 300); // Anew.
@@ -78,7 +98,7 @@ test("Deadlines agree with a table of what should expire when, at random (C4)", 
     const item = `i${random.below(40)}`;
     const durationMs = 100 * (1 + Number(item.slice(1)) % 12);
     if (random.oneIn(3)) {
-      deadlines.stop(item, durationMs);
+      deadlines.stop(item);
       due.delete(item);
     } else {
       deadlines.start(item, durationMs);
@@ -102,8 +122,8 @@ test("Deadlines hold one timer, and soon none when nothing is left (C9)", async 
     deadlines.start("a", 60_000);
     deadlines.start("b", 50_000 + round);
     assert.equal(clock.pendingTimers, 1);
-    deadlines.stop("a", 60_000);
-    deadlines.stop("b", 50_000 + round);
+    deadlines.stop("a");
+    deadlines.stop("b");
   }
   await clock.advance(1_000);
   assert.equal(clock.pendingTimers, 0);
@@ -111,11 +131,11 @@ test("Deadlines hold one timer, and soon none when nothing is left (C9)", async 
   deadlines.start("a", 60_000);
   await clock.advance(5_000);
   assert.equal(clock.pendingTimers, 1);
-  deadlines.stop("a", 60_000);
+  deadlines.stop("a");
   await clock.advance(1_000);
   assert.equal(clock.pendingTimers, 0);
   deadlines.start("a", 60_000);
-  deadlines.clear();
+  deadlines.all.clear();
   assert.equal(clock.pendingTimers, 0);
 });
 
@@ -124,20 +144,31 @@ test("Deadlines hold no timer for an item that was started anew and is gone (C4,
   deadlines.start("a", 60_000);
   await clock.advance(5_000);
   for (let round = 0; round < 3; round++) deadlines.start("a", 60_000);
-  deadlines.stop("a", 60_000);
+  deadlines.stop("a");
   await clock.advance(1_000);
   assert.equal(clock.pendingTimers, 0);
+});
+
+test("Deadlines that are over hold none of the others (C9)", async () => {
+  const { clock, deadlines: { all } } = createDeadlines();
+  const [first, second, third] = ["a", "b", "c"].map((item) => all.start(item, 100)!);
+  all.stop(second);
+  assert.deepEqual([first!.after, third!.before], [third, first]);
+  await clock.advance(100);
+  for (const { line, before, after } of [first!, second!, third!]) {
+    assert.deepEqual([line, before, after], [undefined, undefined, undefined]);
+  }
 });
 
 test("Deadlines begin nothing while time stands still (C4)", async () => {
   const { clock, deadlines, expired } = createDeadlines();
   deadlines.start("early", 300);
   await clock.advance(100);
-  deadlines.freeze();
+  deadlines.all.freeze();
   deadlines.start("late", 50);
   assert.equal(clock.pendingTimers, 0);
   await clock.advance(10_000);
-  deadlines.thaw();
+  deadlines.all.thaw();
   await clock.advance(1_000);
   assert.deepEqual(expired, ["late@10150", "early@10300"]);
   assert.equal(clock.pendingTimers, 0);
@@ -146,10 +177,10 @@ test("Deadlines begin nothing while time stands still (C4)", async () => {
 test("Deadlines may be started and stopped while others expire (C4)", async () => {
   const clock = new FakeClock();
   const expired: string[] = [];
-  const deadlines: Deadlines<string> = new Deadlines(clock, (item) => {
+  const deadlines = new NamedDeadlines(clock, (item) => {
     expired.push(`${item}@${clock.now()}`);
     if (item === "a") deadlines.start("again", 50);
-    if (item === "a") deadlines.stop("c", 200);
+    if (item === "a") deadlines.stop("c");
   });
   for (const [item, durationMs] of [["a", 100], ["b", 100], ["c", 200]] as const) {
     deadlines.start(item, durationMs);
@@ -167,7 +198,7 @@ test("Deadlines longer than a timer can hold expire at their time (C4)", async (
   }
   const clock = new ShortClock();
   const expired: string[] = [];
-  const deadlines = new Deadlines<string>(clock, (item) => void expired.push(`${item}@${clock.now()}`));
+  const deadlines = new NamedDeadlines(clock, (item) => void expired.push(`${item}@${clock.now()}`));
   deadlines.start("a", 3_000_000_000);
   await clock.advance(2_999_999_999);
   assert.deepEqual(expired, []);

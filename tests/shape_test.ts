@@ -9,7 +9,7 @@ import { detectRuntime } from "../internal/runtime/detect.ts";
 import { silentLogger } from "../logger.ts";
 import { Server } from "../server.ts";
 import { loadedWith, readCode } from "./_sources.ts";
-import { bytesOf, nextTurn, textOf } from "./helpers.ts";
+import { bytesOf, chunked, nextTurn, textOf } from "./helpers.ts";
 
 const META = {
   "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -107,85 +107,135 @@ test("Nothing that is loaded with a face or an adapter loads a module of Node, b
   assert.deepEqual(eager, []);
 });
 
-/** A server over a source and a sink, and what it takes to ask it many things at once. */
-function startServer(): {
-  ask: (calls: number) => Promise<void>;
-  writes: string[];
-  end: () => Promise<void>;
-} {
-  const writes: string[] = [];
-  let give = (_bytes: Uint8Array | null): void => {};
+/** Two streams without a process, whose other end is the test. */
+class TestPipe {
+  readonly writes: Uint8Array[] = [];
+  readonly readable: ReadableStream<Uint8Array>;
+  readonly writable: WritableStream<Uint8Array>;
+  #give: (bytes: Uint8Array | null) => void = () => {};
+
+  /** `taken` is what a write gives: undefined for one that was taken at once, as by a pipe with room. */
+  constructor(onWrite: () => void = () => {}, taken: () => Promise<void> | undefined = () => undefined) {
+    this.readable = readableFrom({
+      read: () => new Promise((resolve) => this.#give = resolve),
+      close: () => this.give(null),
+    });
+    this.writable = writableTo({
+      write: (bytes) => {
+        this.writes.push(bytes);
+        onWrite();
+        return taken();
+      },
+      close() {},
+      abort() {},
+    });
+  }
+
+  give(bytes: Uint8Array | null): void {
+    this.#give(bytes);
+  }
+
+  /** Gives bytes and waits for what is made of them. */
+  async feed(bytes: Uint8Array): Promise<void> {
+    this.give(bytes);
+    await nextTurn();
+  }
+
+  /** All that was written, in lines. */
+  get lines(): string[] {
+    return this.writes.map(textOf).join("").split("\n").slice(0, -1);
+  }
+}
+
+interface TestServer {
+  readonly pipe: TestPipe;
+  /** So many calls as the lines that ask for them. */
+  calls(count: number): Uint8Array;
+  end(): Promise<void>;
+}
+
+async function startServer(pipe: TestPipe = new TestPipe()): Promise<TestServer> {
   const server = new Server({
     info: { name: "s", version: "1" },
     logger: silentLogger,
     tools: { echo: { inputSchema: { type: "object" }, call: ({ text }) => String(text) } },
   });
-  const ended = server.run({
-    readable: readableFrom({ read: () => new Promise((resolve) => give = resolve), close: () => give(null) }),
-    writable: writableTo({
-      write: (bytes) => Promise.resolve(void writes.push(textOf(bytes))),
-      close() {},
-      abort() {},
-    }),
-  });
+  const ended = server.run(pipe);
+  await nextTurn();
   let id = 0;
+  const line = () => {
+    const params = { name: "echo", arguments: { text: "x" }, _meta: META };
+    return `${JSON.stringify({ jsonrpc: "2.0", id: ++id, method: "tools/call", params })}\n`;
+  };
   return {
-    writes,
-    ask: async (calls) => {
-      const line = () => {
-        const params = { name: "echo", arguments: { text: "x" }, _meta: META };
-        return JSON.stringify({ jsonrpc: "2.0", id: ++id, method: "tools/call", params });
-      };
-      give(bytesOf(Array.from({ length: calls }, line).join("\n") + "\n"));
-      await nextTurn();
-    },
+    pipe,
+    calls: (count) => bytesOf(Array.from({ length: count }, line).join("")),
     end: async () => {
-      give(null);
+      pipe.give(null);
       await ended;
     },
   };
 }
 
-test("A server writes at most twice for all the calls of a turn", async () => {
-  const { ask, writes, end } = startServer();
-  await nextTurn();
-  await ask(200);
-  assert.ok(writes.length <= 2, `${writes.length} writes`);
-  assert.equal(writes.join("").split("\n").length, 201);
-  await end();
-});
-
-test("A client writes at most twice for all the calls of a turn, and for those that their answers bring", async () => {
-  const writes: string[] = [];
-  let give = (_bytes: Uint8Array | null): void => {};
-  const answer = (line: string): string => {
+/** What a server answers to lines of requests. */
+function answersTo(lines: readonly string[]): Uint8Array {
+  const answers = lines.map((line) => {
     const { id, method } = JSON.parse(line) as { id: number; method: string };
     const result = method === "server/discover"
       ? { resultType: "complete", supportedVersions: ["2026-07-28"], capabilities: {} }
       : { resultType: "complete", content: [] };
     return `${JSON.stringify({ jsonrpc: "2.0", id, result })}\n`;
-  };
-  const client = await Client.connect({
-    readable: readableFrom({ read: () => new Promise((resolve) => give = resolve), close: () => give(null) }),
-    writable: writableTo({
-      write(bytes): Promise<void> {
-        writes.push(textOf(bytes));
-        const answers = textOf(bytes).trimEnd().split("\n").map(answer).join("");
-        setTimeout(() => give(bytesOf(answers)));
-        return Promise.resolve();
-      },
-      close() {},
-      abort() {},
-    }),
   });
-  assert.equal(writes.length, 1);
+  return bytesOf(answers.join(""));
+}
+
+/** A client that has been greeted; what it writes then is for the test to answer. */
+async function startClient(): Promise<{ client: Client; pipe: TestPipe; close: () => Promise<void> }> {
+  const pipe = new TestPipe();
+  const connecting = Client.connect(pipe);
+  await nextTurn();
+  await pipe.feed(answersTo(pipe.lines));
+  const client = await connecting;
+  pipe.writes.length = 0;
+  return { client, pipe, close: async () => void await client.close() };
+}
+
+/** As much as goes into one write before the end of a turn. */
+const EARLY_WRITE_BYTES = 8_192;
+
+const later = () => Promise.resolve();
+
+test("A server writes at most twice for all the calls of a turn, while a write takes its time", async () => {
+  const { pipe, calls, end } = await startServer(new TestPipe(undefined, later));
+  await pipe.feed(calls(200));
+  assert.ok(pipe.writes.length <= 2, `${pipe.writes.length} writes`);
+  assert.equal(pipe.lines.length, 200);
+  await end();
+});
+
+test("A server writes once for each 8 KiB of a turn that are taken at once", async () => {
+  const { pipe, calls, end } = await startServer();
+  await pipe.feed(calls(200));
+  const size = pipe.writes.reduce((sum, { length }) => sum + length, 0);
+  assert.ok(pipe.writes.length <= Math.ceil(size / EARLY_WRITE_BYTES), `${pipe.writes.length} of ${size}`);
+  assert.equal(pipe.lines.length, 200);
+  await end();
+});
+
+test("A client writes at most twice for all the calls of a turn, and for those that their answers bring", async () => {
+  const pipe: TestPipe = new TestPipe(() => {
+    const lines = textOf(pipe.writes.at(-1)!).split("\n").slice(0, -1);
+    setTimeout(() => pipe.give(answersTo(lines)));
+  }, later);
+  const client = await Client.connect(pipe);
+  assert.equal(pipe.writes.length, 1);
   let left = 64 * 5;
   const worker = async (): Promise<void> => {
     while (left-- > 0) await client.request("tools/call", { name: "echo" });
   };
   await Promise.all(Array.from({ length: 64 }, worker));
-  assert.ok(writes.length - 1 <= 2 * 5, `${writes.length} writes`);
-  assert.equal(writes.slice(1).join("").split("\n").length - 1, 64 * 5);
+  assert.ok(pipe.writes.length - 1 <= 2 * 5, `${pipe.writes.length} writes`);
+  assert.equal(pipe.lines.length - 1, 64 * 5);
   await client.close();
 });
 
@@ -198,12 +248,127 @@ async function countPromises(work: () => Promise<void>): Promise<number> {
 }
 
 test("A server makes promises for a turn, and none for a call whose tool makes none", COUNTED, async () => {
-  const { ask, end } = startServer();
-  await nextTurn();
-  await ask(10);
-  const few = await countPromises(() => ask(50));
-  const many = await countPromises(() => ask(250));
-  assert.ok(few < 40, `${few} for 50 calls`);
+  const { pipe, calls, end } = await startServer();
+  await pipe.feed(calls(10));
+  const [fewCalls, manyCalls] = [calls(50), calls(250)];
+  const few = await countPromises(() => pipe.feed(fewCalls));
+  const many = await countPromises(() => pipe.feed(manyCalls));
+  assert.ok(few < 20, `${few} for 50 calls`);
   assert.ok(many - few < 10, `${many} for 250 calls, ${few} for 50`);
   await end();
+});
+
+test("A client makes one promise for a call, and some for a turn", COUNTED, async () => {
+  const { client, pipe, close } = await startClient();
+  const measure = async (calls: number): Promise<number> => {
+    pipe.writes.length = 0;
+    const asking = await countPromises(async () => {
+      for (let call = 0; call < calls; call++) client.request("tools/call", { name: "echo" });
+      await nextTurn();
+    });
+    const answers = answersTo(pipe.lines);
+    return asking + await countPromises(() => pipe.feed(answers));
+  };
+  await measure(10);
+  const few = await measure(50);
+  const many = await measure(250);
+  assert.ok(few - 50 < 30, `${few} for 50 calls`);
+  assert.ok(many - few - 200 < 10, `${many} for 250 calls, ${few} for 50`);
+  await close();
+});
+
+/** What some work does with functions of the platform; each call counts for what `worth` says, one if it says nothing. */
+async function countCalls(
+  functions: ReadonlyArray<
+    readonly [owner: object, name: string, worth?: (result: unknown, args: readonly unknown[]) => number]
+  >,
+  work: () => Promise<void>,
+): Promise<number> {
+  let sum = 0;
+  const restore = functions.map(([owner, name, worth = () => 1]) => {
+    const own = Object.getOwnPropertyDescriptor(owner, name);
+    const original = Reflect.get(owner, name) as (...args: unknown[]) => unknown;
+    const value = function (this: unknown, ...args: unknown[]): unknown {
+      const result = Reflect.apply(original, this, args);
+      sum += worth(result, args);
+      return result;
+    };
+    Object.defineProperty(owner, name, { ...(own ?? { configurable: true, writable: true }), value });
+    return () =>
+      own === undefined ? Reflect.deleteProperty(owner, name) : Object.defineProperty(owner, name, own);
+  });
+  try {
+    await work();
+  } finally {
+    for (const each of restore) each();
+  }
+  return sum;
+}
+
+const byteLengthOf = (value: unknown): number => (value as { readonly byteLength?: number }).byteLength ?? 0;
+
+/** Whatever makes text of bytes, bytes of text, or bytes of bytes. */
+const COPIES = [
+  [TextDecoder.prototype, "decode", (_text: unknown, [bytes]: readonly unknown[]) => byteLengthOf(bytes)],
+  [TextEncoder.prototype, "encode", byteLengthOf],
+  [Uint8Array.prototype, "slice", byteLengthOf],
+  [Uint8Array.prototype, "set", (_nothing: unknown, [bytes]: readonly unknown[]) => byteLengthOf(bytes)],
+] as const;
+const PARSES = [[JSON, "parse"], [JSON, "stringify"]] as const;
+const CLOCK = [[performance, "now"], [Date, "now"]] as const;
+
+test("A server copies each byte of a call once as it comes and once as it goes, parses and writes it once, and reads no clock", async () => {
+  const { pipe, calls, end } = await startServer();
+  await pipe.feed(calls(10));
+  const lines = calls(200);
+  pipe.writes.length = 0;
+  const copied = await countCalls(COPIES, () => pipe.feed(lines));
+  const written = pipe.writes.reduce((sum, { length }) => sum + length, 0);
+  assert.equal(copied, lines.length - 1 + written); // The last line feed is nobody's text.
+  const parsing = calls(200);
+  assert.equal(await countCalls(PARSES, () => pipe.feed(parsing)), 400);
+  const timing = calls(200);
+  assert.ok(await countCalls(CLOCK, () => pipe.feed(timing)) <= 4);
+  await end();
+});
+
+test("A client copies each byte of a call once as it goes and once as it comes, and reads the clock once a turn", async () => {
+  const { client, pipe, close } = await startClient();
+  const ask = async (): Promise<void> => {
+    pipe.writes.length = 0;
+    for (let call = 0; call < 200; call++) client.request("tools/call", { name: "echo" });
+    await nextTurn();
+  };
+  await ask();
+  await pipe.feed(answersTo(pipe.lines));
+  const copiedAsking = await countCalls(COPIES, ask);
+  assert.equal(copiedAsking, pipe.writes.reduce((sum, { length }) => sum + length, 0));
+  const answers = answersTo(pipe.lines);
+  assert.equal(await countCalls(COPIES, () => pipe.feed(answers)), answers.length - 1);
+  assert.equal(await countCalls(PARSES, ask), 200);
+  const others = answersTo(pipe.lines);
+  assert.equal(await countCalls(PARSES, () => pipe.feed(others)), 200);
+  assert.ok(await countCalls(CLOCK, ask) <= 4);
+  const last = answersTo(pipe.lines);
+  assert.ok(await countCalls(CLOCK, () => pipe.feed(last)) <= 4);
+  await close();
+});
+
+test("A line that comes in many pieces is put together with one copy of each byte", async () => {
+  const { client, pipe, close } = await startClient();
+  const answer = client.request("tools/call", { name: "echo" });
+  await nextTurn();
+  const { id } = JSON.parse(pipe.lines[0]!) as { id: number };
+  const content = [{ type: "text", text: "x".repeat(4 * 1_048_576) }];
+  const line = bytesOf(
+    `${JSON.stringify({ jsonrpc: "2.0", id, result: { resultType: "complete", content } })}\n`,
+  );
+  const pieces = chunked(line, 65_536).map((piece) => new Uint8Array(piece));
+  const copied = await countCalls(COPIES, async () => {
+    for (const piece of pieces) await pipe.feed(piece);
+  });
+  assert.deepEqual((await answer).content, content);
+  // Put together, and made into text. Of a line's last piece the end is copied once more.
+  assert.ok(copied <= 2.001 * line.length, `${copied / line.length} copies`);
+  await close();
 });

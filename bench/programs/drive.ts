@@ -1,6 +1,6 @@
 // Drives one client against one server: `drive.ts <ours|official|limit> <work>`; prints one line of JSON.
 import process from "node:process";
-import type { BenchClient } from "./frames.ts";
+import type { BenchClient, EchoResult } from "./frames.ts";
 
 /** Calls before the clock starts: a server lives long, and its code has been compiled by then. */
 const WARM_UP_CALLS = Number(process.env.WARM_UP_CALLS ?? 20_000);
@@ -22,7 +22,7 @@ async function run(client: BenchClient): Promise<Record<string, number>> {
   const text = "x".repeat(100);
   switch (work) {
     case "start": {
-      await client.echo({ text });
+      check(await client.echo({ text }), 100);
       return { ms: performance.now() - started };
     }
     case "pipelined":
@@ -33,10 +33,10 @@ async function run(client: BenchClient): Promise<Record<string, number>> {
     }
     case "large": {
       const size = 8 * 1_048_576;
-      await client.echo({ size });
+      check(await client.echo({ size }), size);
       const begun = performance.now();
       const calls = Number(process.env.CALLS ?? 6);
-      for (let round = 0; round < calls; round++) await client.echo({ size });
+      for (let round = 0; round < calls; round++) check(await client.echo({ size }), size);
       return { mbPerSecond: calls * size / 1_048_576 / ((performance.now() - begun) / 1_000) };
     }
     default:
@@ -55,7 +55,13 @@ async function rate(client: BenchClient, text: string, calls: number, inFlight: 
 async function round(client: BenchClient, text: string, calls: number, inFlight: number): Promise<void> {
   let left = calls;
   const worker = async () => {
-    while (left-- > 0) await client.echo({ text });
+    while (left-- > 0) check(await client.echo({ text }), text.length);
   };
   await Promise.all(Array.from({ length: inFlight }, worker));
+}
+
+/** Nothing counts but what has come back whole. */
+function check({ content }: EchoResult, length: number): void {
+  const [{ text }] = content as [{ text: string }];
+  if (text.length !== length) throw new Error(`${text.length} characters came back in place of ${length}`);
 }

@@ -10,9 +10,14 @@ export const REQUEST_META = {
 /** The `_meta` of each result. */
 export const RESULT_META = { "io.modelcontextprotocol/serverInfo": { name: "bench", version: "1.0.0" } };
 
+/** What comes of a call. */
+export interface EchoResult {
+  readonly content: unknown;
+}
+
 /** What a client of a bench can do. */
 export interface BenchClient {
-  /** Calls the tool `echo` and gives the length of the text that came back. */
-  echo(args: { text?: string; size?: number }): Promise<number>;
+  /** Calls the tool `echo`, with no promise but what the client itself gives. */
+  echo(args: { text?: string; size?: number }): Promise<EchoResult>;
   close(): Promise<void>;
 }

@@ -8,10 +8,7 @@ export async function connect(command: string, args: string[]): Promise<BenchCli
   });
   await client.connect(new StdioClientTransport({ command, args, maxBufferSize: 64 * 1_048_576 }));
   return {
-    echo: async (args) => {
-      const result = await client.callTool({ name: "echo", arguments: args });
-      return (result.content as Array<{ text: string }>)[0]!.text.length;
-    },
+    echo: (args) => client.callTool({ name: "echo", arguments: args }),
     close: () => client.close(),
   };
 }

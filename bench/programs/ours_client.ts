@@ -4,10 +4,7 @@ import type { BenchClient } from "./frames.ts";
 export async function connect(command: string, args: string[]): Promise<BenchClient> {
   const client = await spawn({ command, args, info: { name: "bench", version: "1.0.0" } });
   return {
-    echo: async (args) => {
-      const { content } = await client.request("tools/call", { name: "echo", arguments: args });
-      return (content![0] as { text: string }).text.length;
-    },
+    echo: (args) => client.request("tools/call", { name: "echo", arguments: args }),
     close: async () => void await client.close(),
   };
 }

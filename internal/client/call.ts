@@ -9,6 +9,7 @@ import type {
 } from "../../messages.ts";
 import { callGuarded } from "../thrown.ts";
 import { rejectPlaced } from "./caller_line.ts";
+import type { Deadline } from "./deadlines.ts";
 import type { RetryPolicy } from "./retry.ts";
 
 /** What progress says. */
@@ -62,6 +63,9 @@ export class Call {
   inputRounds = 0;
   /** The duration of the deadline for the whole of it, once that has begun; what is left of it while the call is paused. */
   totalMs: number | undefined;
+  /** The deadlines that its table has started for it. */
+  idle: Deadline<Call> | undefined;
+  total: Deadline<Call> | undefined;
   onAbort: (() => void) | undefined;
   /** Called when its outcome stands. */
   onSettled: (() => void) | undefined;

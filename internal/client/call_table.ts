@@ -45,7 +45,7 @@ export class CallTable {
   begin(call: Call): void {
     const { timeoutMs, maxTimeoutMs, resetTimeoutOnProgress, signal } = call.settings;
     call.sequence = ++this.#lastSequence;
-    if (timeoutMs <= maxTimeoutMs) this.#idle.start(call, timeoutMs);
+    if (timeoutMs <= maxTimeoutMs) call.idle = this.#idle.start(call, timeoutMs);
     // Only what starts the idle time anew can make the whole longer than it is allowed to be.
     if (timeoutMs > maxTimeoutMs || resetTimeoutOnProgress) this.#startTotal(call, maxTimeoutMs);
     if (signal === undefined) return;
@@ -98,7 +98,9 @@ export class CallTable {
   /** Starts the idle time of a call anew, if it wants that (rule C4). */
   progressed(call: Call): void {
     const { timeoutMs, maxTimeoutMs, resetTimeoutOnProgress } = call.settings;
-    if (resetTimeoutOnProgress && timeoutMs <= maxTimeoutMs) this.#idle.start(call, timeoutMs);
+    if (!resetTimeoutOnProgress || timeoutMs > maxTimeoutMs) return;
+    this.#idle.stop(call.idle);
+    call.idle = this.#idle.start(call, timeoutMs);
   }
 
   /** Ends a call with its result. */
@@ -172,10 +174,10 @@ export class CallTable {
     this.#waiting.delete(call);
     this.#paused.add(call);
     // As long as nothing starts the idle time anew, that is the time of the whole, too.
-    const idleLeft = this.#idle.leftOf(call, timeoutMs);
+    const idleLeft = this.#idle.leftOf(call.idle);
     const left = call.totalMs === undefined
       ? idleLeft === undefined ? undefined : maxTimeoutMs - (timeoutMs - idleLeft)
-      : this.#total.leftOf(call, call.totalMs);
+      : this.#total.leftOf(call.total);
     this.#stopTime(call);
     call.totalMs = left;
   }
@@ -184,7 +186,7 @@ export class CallTable {
   resume(call: Call): void {
     const { timeoutMs, maxTimeoutMs } = call.settings;
     this.#paused.delete(call);
-    if (timeoutMs <= maxTimeoutMs) this.#idle.start(call, timeoutMs);
+    if (timeoutMs <= maxTimeoutMs) call.idle = this.#idle.start(call, timeoutMs);
     if (call.totalMs !== undefined) this.#startTotal(call, call.totalMs);
   }
 
@@ -246,7 +248,7 @@ export class CallTable {
 
   #startTotal(call: Call, durationMs: number): void {
     call.totalMs = durationMs;
-    this.#total.start(call, durationMs);
+    call.total = this.#total.start(call, durationMs);
   }
 
   #expired(call: Call, kind: "idle" | "total"): void {
@@ -274,8 +276,8 @@ export class CallTable {
   }
 
   #stopTime(call: Call): void {
-    this.#idle.stop(call, call.settings.timeoutMs);
-    if (call.totalMs !== undefined) this.#total.stop(call, call.totalMs);
+    this.#idle.stop(call.idle);
+    this.#total.stop(call.total);
   }
 
   /** Takes back a request that has not begun to leave, or else asks the server to stop (rule C4). */

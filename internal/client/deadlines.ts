@@ -9,15 +9,31 @@ interface Timer {
   readonly due: number;
 }
 
+/** The deadline of one item, from its start until it passes or is stopped. */
+export interface Deadline<Item> {
+  readonly item: Item;
+  readonly due: number;
+  /** Where it stands; undefined once it is over. */
+  line: Line<Item> | undefined;
+  before: Deadline<Item> | undefined;
+  after: Deadline<Item> | undefined;
+}
+
+/** The deadlines of one duration, in the order in which they pass. */
+interface Line<Item> {
+  readonly durationMs: number;
+  first: Deadline<Item> | undefined;
+  last: Deadline<Item> | undefined;
+}
+
 /**
- * Deadlines of many items with one timer. Items of one duration are kept in the order in which they expire, so starting
- * and stopping cost the same however many there are.
+ * Deadlines of many items with one timer. Those of one duration stand in a line, so starting and stopping cost the same
+ * however many there are.
  */
 export class Deadlines<Item> {
   readonly #clock: Clock;
   readonly #onExpired: (item: Item) => void;
-  /** By duration: when each item expires, the earliest first. */
-  readonly #groups = new Map<number, Map<Item, number>>();
+  readonly #lines = new Map<number, Line<Item>>();
   #size = 0;
   #timer: Timer | undefined;
   /** When time was stopped, if it stands still. */
@@ -32,34 +48,42 @@ export class Deadlines<Item> {
     this.#onExpired = onExpired;
   }
 
-  /** Starts an item's deadline of this duration, or starts it anew. An infinite one never expires. */
-  start(item: Item, durationMs: number): void {
-    if (durationMs === Infinity) return;
-    let group = this.#groups.get(durationMs);
-    if (group === undefined) this.#groups.set(durationMs, group = new Map());
-    if (!group.delete(item)) this.#size++; // Taken out so that it goes to the end.
+  /** Starts a deadline of this duration for an item. An infinite one never passes, and is none. */
+  start(item: Item, durationMs: number): Deadline<Item> | undefined {
+    if (durationMs === Infinity) return undefined;
+    let line = this.#lines.get(durationMs);
+    if (line === undefined) {
+      line = { durationMs, first: undefined, last: undefined };
+      this.#lines.set(durationMs, line);
+    }
     const now = this.#timeOfTurn();
     const due = now + durationMs;
-    group.set(item, due);
+    const { last } = line;
+    const deadline: Deadline<Item> = { item, due, line, before: last, after: undefined };
+    if (last === undefined) line.first = deadline;
+    else last.after = deadline;
+    line.last = deadline;
+    this.#size++;
     // The first look comes soon: most items are gone by then.
     this.#armBy(this.#timer === undefined ? Math.min(due, now + LONGEST_IDLE_MS) : due, now);
+    return deadline;
   }
 
-  /** Stops an item's deadline. The timer is left if it is short: it finds nothing, and the next item needs it. */
-  stop(item: Item, durationMs: number): void {
-    const group = this.#groups.get(durationMs);
-    if (group === undefined || !group.delete(item)) return;
-    // A group that is used again and again is kept; odd durations must not add up.
-    if (group.size === 0 && this.#groups.size > 8) this.#groups.delete(durationMs);
-    if (--this.#size > 0 || this.#timer === undefined) return;
+  /** Stops a deadline. The timer is left if it is short: it finds nothing, and the next item needs it. */
+  stop(deadline: Deadline<Item> | undefined): void {
+    const line = deadline?.line;
+    if (deadline === undefined || line === undefined) return;
+    this.#takeOut(deadline, line);
+    // A line that is used again and again is kept; odd durations must not add up.
+    if (line.first === undefined && this.#lines.size > 8) this.#lines.delete(line.durationMs);
+    if (this.#size > 0 || this.#timer === undefined) return;
     const now = this.#now();
     if (this.#timer.due > now + LONGEST_IDLE_MS) this.#arm(now + LONGEST_IDLE_MS, now);
   }
 
-  /** How long it is until an item's deadline of this duration passes; undefined when it has none. */
-  leftOf(item: Item, durationMs: number): number | undefined {
-    const due = this.#groups.get(durationMs)?.get(item);
-    return due === undefined ? undefined : due - this.#now();
+  /** How long it is until a deadline passes; undefined for none, or one that is over. */
+  leftOf(deadline: Deadline<Item> | undefined): number | undefined {
+    return deadline?.line === undefined ? undefined : deadline.due - this.#now();
   }
 
   /** Lets time stand still for all of them. */
@@ -80,9 +104,22 @@ export class Deadlines<Item> {
 
   /** Stops all of them and the timer. */
   clear(): void {
-    this.#groups.clear();
-    this.#size = 0;
+    for (const line of this.#lines.values()) {
+      while (line.first !== undefined) this.#takeOut(line.first, line);
+    }
+    this.#lines.clear();
     this.#disarm();
+  }
+
+  /** One that is over holds no other: an old one would keep all that came later in memory. */
+  #takeOut(deadline: Deadline<Item>, line: Line<Item>): void {
+    const { before, after } = deadline;
+    if (before === undefined) line.first = after;
+    else before.after = after;
+    if (after === undefined) line.last = before;
+    else after.before = before;
+    deadline.line = deadline.before = deadline.after = undefined;
+    this.#size--;
   }
 
   #now(): number {
@@ -123,14 +160,12 @@ export class Deadlines<Item> {
     this.#timer = undefined;
     const now = Math.max(firedDue, this.#now());
     const expired: Item[] = [];
-    for (const group of this.#groups.values()) {
-      for (const [item, due] of group) {
-        if (due > now) break;
-        group.delete(item);
-        expired.push(item);
+    for (const line of this.#lines.values()) {
+      for (let next = line.first; next !== undefined && next.due <= now; next = line.first) {
+        this.#takeOut(next, line);
+        expired.push(next.item);
       }
     }
-    this.#size -= expired.length;
     for (const item of expired) this.#onExpired(item);
     this.#armNext(now);
   }
@@ -142,11 +177,8 @@ export class Deadlines<Item> {
 
   #nextDue(): number | undefined {
     let next: number | undefined;
-    for (const group of this.#groups.values()) {
-      for (const due of group.values()) {
-        if (next === undefined || due < next) next = due;
-        break;
-      }
+    for (const { first } of this.#lines.values()) {
+      if (first !== undefined && (next === undefined || first.due < next)) next = first.due;
     }
     return next;
   }

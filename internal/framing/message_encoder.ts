@@ -6,6 +6,7 @@ import { elementsOf, spanAt } from "./json_source.ts";
 import { isUsableId, whatIsWrong } from "./message_rules.ts";
 
 const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
 
 const encoder = new TextEncoder();
 
@@ -79,7 +80,7 @@ export function encodeMessage(
 
 function end(text: string, { next, only }: Ending): string {
   // A value with a toJSON() of its own may have come to nothing.
-  if (!text.endsWith("}}")) {
+  if (!endsInObject(text)) {
     const state = "its params, or its result, have no value";
     throw new FrameError("invalid_message", `Cannot write the message: ${state}`);
   }
@@ -126,7 +127,10 @@ function whatIsWrongWithBatch(messages: readonly JSONRPCMessage[]): string | und
 /** What is written must be a message, too, where a `toJSON` has made something else of the value. */
 function whatCannotBeSent(message: JSONRPCMessage, text?: string): string | undefined {
   const wrong = whatIsWrong(message, isSendableId);
-  if (wrong !== undefined || !(hasToJSON(message) || hasToJSON(contentOf(message), text))) return wrong;
+  if (wrong !== undefined) return wrong;
+  // Of what is last in the text, and an object there, nothing need be asked.
+  const isSure = text !== undefined && endsInObject(text) || !hasToJSON(contentOf(message));
+  if (isSure && !hasToJSON(message)) return undefined;
   return whatIsWrong(JSON.parse(text ?? JSON.stringify(message)));
 }
 
@@ -139,10 +143,14 @@ function isSendableId(id: unknown): boolean {
   return isUsableId(id) || id instanceof RawId;
 }
 
-/** Of what is last in the text, and an object there, nothing need be asked. */
-function hasToJSON(value: unknown, text = ""): boolean {
-  return value !== undefined && !text.endsWith("}}") &&
-    typeof (value as { toJSON?: unknown } | null)?.toJSON === "function";
+function hasToJSON(value: unknown): boolean {
+  return typeof (value as { toJSON?: unknown } | null | undefined)?.toJSON === "function";
+}
+
+/** Whether the last member of a JSON object is an object too. */
+function endsInObject(text: string): boolean {
+  const { length } = text;
+  return text.charCodeAt(length - 1) === CLOSE_BRACE && text.charCodeAt(length - 2) === CLOSE_BRACE;
 }
 
 function restoreRawIds(text: string): string {

@@ -284,13 +284,12 @@ export class WriteBuffer {
 
 /** The bytes of frames, each with its line feed. */
 function joinFrames(frames: readonly QueuedFrame[]): Uint8Array {
-  const parts: string[] = [];
+  let text = "";
   for (const { content } of frames) {
     if (typeof content !== "string") return joinMixed(frames);
-    parts.push(content);
+    text += content + "\n";
   }
-  parts.push("");
-  return encoder.encode(parts.join("\n"));
+  return encoder.encode(text);
 }
 
 function joinMixed(frames: readonly QueuedFrame[]): Uint8Array {

@@ -85,6 +85,8 @@ export class Dispatcher implements RequestPort {
   admit(start: RequestStart, origin: RequestOrigin): void {
     const request = new ActiveRequest(start, origin, this);
     this.#methods.handlerOf(request); // An unknown method needs no permit.
+    // A handler that answers in its very call is never in flight: nothing else happens meanwhile.
+    if (this.#settings.startTask === undefined && this.#queue.begin(request)) return;
     this.#inFlight.add(request);
     this.#queue.admit(request);
   }
@@ -191,6 +193,7 @@ export class Dispatcher implements RequestPort {
       outcome = callHandler(this.#methods.handlerOf(request), request);
       // Within the try: what a handler gives may throw as soon as it is looked at.
       if (isThenable(outcome)) {
+        this.#inFlight.add(request);
         Promise.resolve(outcome)
           .then((result) => this.#succeed(request, result), (error) => this.#fail(request, error))
           .then(() => this.#ended(request));

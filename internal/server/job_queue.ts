@@ -68,13 +68,18 @@ export class JobQueue {
     return this.#room.promise;
   }
 
+  /** Begins a job, if it need not wait. Gives whether it has begun. */
+  begin(job: Job): boolean {
+    if (this.#head < this.#queue.length || !this.#mayStart()) return false;
+    this.#queued++;
+    this.#start(job);
+    return true;
+  }
+
   /** Begins a job, or queues it behind others. */
   admit(job: Job): void {
+    if (this.begin(job)) return;
     this.#queued++;
-    if (this.#head === this.#queue.length && this.#mayStart()) {
-      this.#start(job);
-      return;
-    }
     this.#queue.push(job);
     this.pump();
   }
