@@ -35,6 +35,14 @@ export const ROWS: readonly Mutation[] = [
     breaks: "with keepAlive: false the process stays a minute after its last call",
   },
   {
+    id: "SHAPE-clock",
+    file: "internal/client/deadlines.ts",
+    find: "    const now = this.#timeOfTurn();",
+    replace: "    const now = this.#now();",
+    tests: ["shape_test.ts"],
+    breaks: "each call asks the system for the time",
+  },
+  {
     id: "C4-over",
     file: "internal/client/deadlines.ts",
     find: "deadline.line = deadline.before = deadline.after = undefined;",

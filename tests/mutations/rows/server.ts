@@ -745,4 +745,20 @@ export const ROWS: readonly Mutation[] = [
     tests: ["server_cancellation_test.ts"],
     breaks: "a handler that ends after all gives its permit back twice, and more run than may",
   },
+  {
+    id: "V3-begun",
+    file: "internal/server/dispatcher.ts",
+    find: "      if (isThenable(outcome)) {\n        this.#inFlight.add(request);",
+    replace: "      if (isThenable(outcome)) {",
+    tests: ["server_cancellation_test.ts"],
+    breaks: "a request whose handler began in the very turn it came in cannot be cancelled",
+  },
+  {
+    id: "SHAPE-copies",
+    file: "internal/framing/line_splitter.ts",
+    find: "      const text = decode(bytes);\n      if (text !== undefined) {\n        for",
+    replace: "      const text = decode(bytes.slice());\n      if (text !== undefined) {\n        for",
+    tests: ["shape_test.ts"],
+    breaks: "each byte that comes is copied once more",
+  },
 ];
