@@ -59,7 +59,7 @@ export class DenoRuntime implements RuntimeAdapter {
     // how a name is spelled.
     if (isGranted({ name: "env" })) {
       const all = Deno.env.toObject();
-      return names === undefined ? { ...all } : pickVariables(this.os, all, names);
+      return names === undefined ? all : pickVariables(this.os, all, names);
     }
     if (names === undefined) return {};
     return Object.fromEntries(
