@@ -107,6 +107,23 @@ for (const end of ["exit", "process_exit", "error", "by itself"]) {
   );
 }
 
+for (const end of ["exit", "process_exit"]) {
+  test(`What stderr had no room for when a process ends is written at its end: ${end} (XC1)`, {
+    ...SLOW,
+    skip: WINDOWS ? "there another thread waits for room, as the tests of the queue show" : false,
+  }, async (t) => {
+    let told = "";
+    // For half a second only: a busy machine may have begun to read later.
+    for (let attempt = 0; attempt < 5 && !told.includes("line 40000\n"); attempt++) {
+      const child = await start(t, "own_stderr.ts", [end, "40000", "tells"], { stderr: "pipe" });
+      await readUntil(child.stdout, "written\n");
+      told = await textOf(child.stderr);
+    }
+    const numbers = told.trimEnd().split("\n").map((line) => Number(/^line (\d+)$/.exec(line)?.[1]));
+    assert.deepEqual(numbers, Array.from({ length: 40_000 }, (_, line) => line + 1));
+  });
+}
+
 /** There is nothing that ends a thread of Node which waits for a reader. */
 const AT_AN_END = {
   ...SLOW,

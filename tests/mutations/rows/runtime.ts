@@ -51,6 +51,14 @@ export const ROWS: readonly Mutation[] = [
     breaks: "what is written right before an exit is lost on Deno",
   },
   {
+    id: "V14-trace",
+    file: "internal/runtime/deno/stdout_guard.ts",
+    find: 'writeToStderr(printed.splice(0).join(""));',
+    replace: "for (const piece of printed.splice(0)) writeToStderr(piece);",
+    tests: ["runtime_adapter_test.ts"],
+    breaks: "what another writer prints stands at the end of a half written line",
+  },
+  {
     id: "XC1-7",
     file: "internal/runtime/node_api/stderr.ts",
     find: 'process.on("exit", () => queue.end());',
