@@ -12,8 +12,8 @@ export const ROWS: readonly Mutation[] = [
   {
     id: "V1-1",
     file: "internal/server/job_queue.ts",
-    find: "if (this.#head === this.#queue.length && this.#mayStart()) {",
-    replace: "if (this.#mayStart()) {",
+    find: "if (this.#head < this.#queue.length || !this.#mayStart()) return false;",
+    replace: "if (!this.#mayStart()) return false;",
     tests: ["server_requests_test.ts", "server_output_test.ts"],
     breaks: "a request overtakes those that wait",
   },
