@@ -1,6 +1,10 @@
-// The limit: a bare echo server by the fastest means of each runtime, with no regard for anything that can go wrong. A chunk is
-// decoded at once; each line is parsed and answered by one `JSON.stringify` of what is its own, with an end that is made once; and
-// all of a chunk's answers leave in one write, which is what costs most. (A write at 8 KiB, too, costs a tenth more.)
+// The limit: a bare echo server by the fastest means of each runtime, with no regard for anything that can go wrong. What each trick
+// is worth, in CPU of both ends, all on one CPU with 64 in flight, on Node 20, Bun and Deno:
+//
+// - A chunk is decoded at once. Line by line, and strictly, it takes 1.04, 1.13 and 1.31 times as much.
+// - Each message is one `JSON.stringify` of what is its own, with an end that is made once: else 1.71, 1.04 and 1.08 times as much.
+// - All of a chunk's messages leave in one write. With one at 8 KiB, too, a client takes 1.03, 1.06 and 1.00 times as much.
+// - On Node reads flow, and nobody waits for a write.
 import { RESULT_META } from "./frames.ts";
 
 interface Request {
