@@ -7,8 +7,9 @@ import type { Clock, RuntimeAdapter } from "./runtime.ts";
 /** What {@linkcode ParseHostConfigOptions} and {@linkcode ReadHostConfigOptions} share. */
 export interface HostConfigOptions {
   /**
-   * Whose file it is. `auto` tells it by the path if the file has the key that goes with it, else by the key; a file that
-   * has both keys is read as `claude_code`, and its `servers` stay in `raw`.
+   * Which program's file it is. `"auto"` goes by the path, such as `.vscode/mcp.json`, if the file has the key of that program
+   * (`servers` or `mcpServers`), and otherwise by the key. A file with both keys is read as `claude_code`; its `servers` then stay
+   * in `raw`.
    *
    * @default {"auto"}
    */
@@ -16,8 +17,8 @@ export interface HostConfigOptions {
   /** What `${userHome}` stands for. By default the variable `HOME`, on Windows `USERPROFILE`. */
   homeDirectory?: string | undefined;
   /**
-   * What `${workspaceFolder}` stands for. By default the folder that holds `.vscode` or `.cursor`, if the file stands in
-   * one, and that is not the home folder.
+   * What `${workspaceFolder}` stands for. By default, for a file in `.vscode` or `.cursor`, the folder around that, unless it is the
+   * home folder.
    */
   workspaceFolder?: string | undefined;
   /**
@@ -26,7 +27,7 @@ export interface HostConfigOptions {
    * @default {false}
    */
   expandTilde?: boolean | undefined;
-  /** Called for an input, once, when a server refers to it. Without an answer the input's default counts. */
+  /** Asked for the value of an `${input:...}`, once, when a server refers to it. For `undefined` the input's default is taken. */
   resolveInput?: ((input: HostConfigInput) => string | undefined | Promise<string | undefined>) | undefined;
 }
 
@@ -34,7 +35,7 @@ export interface HostConfigOptions {
 export interface ParseHostConfigOptions extends HostConfigOptions {
   /** The variables that references stand for, or what looks one up. */
   env: Readonly<Record<string, string>> | ((name: string) => string | undefined);
-  /** Where the text comes from: for messages, for the dialect, and for what a relative `cwd` is seen from. */
+  /** The path of the file: messages name it, `dialect` may follow from it, and a relative `cwd` starts from its folder. */
   path?: string | undefined;
   /**
    * The system whose paths, quotes and names of variables are meant.
@@ -46,7 +47,7 @@ export interface ParseHostConfigOptions extends HostConfigOptions {
 
 /** Options for `readHostConfig`. */
 export interface ReadHostConfigOptions extends HostConfigOptions {
-  /** Variables that go before those of this process. */
+  /** Variables that win over those of this process. */
   env?: Readonly<Record<string, string>> | undefined;
   /** The runtime; by default the one that this runs on. */
   runtime?: RuntimeAdapter | undefined;
@@ -69,7 +70,7 @@ export interface LaunchRetryOptions {
   /** How many more times a server is tried that could not be started. */
   maxRetries: number;
   /**
-   * The wait before the first of them, in milliseconds. It doubles each time, and up to half of it is left out by chance.
+   * The wait before the first of them, in milliseconds. It doubles each time, and is shortened at random by up to half.
    *
    * @default {500}
    */
@@ -111,6 +112,6 @@ export interface LaunchAllOptions<T> {
   runtime?: RuntimeAdapter | undefined;
   /** The time that waits are measured by. */
   clock?: Clock | undefined;
-  /** Stops it when it fires: no further server is started. It is also handed to `launch`, whose answer is still waited for. */
+  /** Starts no further server once it fires. It is also handed to `launch`, and what `launch` gives is still waited for. */
   signal?: AbortSignal | undefined;
 }

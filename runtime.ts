@@ -1,6 +1,6 @@
 /**
- * What the module needs from a runtime, as types: processes, the own standard streams, signals, environment and
- * files. Deno, Bun and Node each have an adapter; it is found at first use, or handed in as an argument.
+ * What the module needs from a runtime, as types: processes, this process's stdin and stdout, signals, environment and
+ * files. Deno, Bun and Node each have an adapter. The right one is found at first use; a test hands in its own.
  *
  * @example Hand in a runtime of your own
  * ```ts
@@ -41,19 +41,19 @@ export interface SpawnCommand {
   readonly cwd?: string | undefined;
   /** Its whole environment. */
   readonly env: Readonly<Record<string, string>>;
-  /** Where its stderr goes: to ours, to `ChildHandle.stderr`, or nowhere. */
+  /** Where its stderr goes: to this process's own, to `ChildHandle.stderr`, or nowhere. */
   readonly stderr: "inherit" | "pipe" | "ignore";
   /** Whether it leads a process group of its own, so that what it starts can be ended with it. */
   readonly processGroup: boolean;
-  /** Windows: `args` are already quoted and joined as they must stand on the command line. */
+  /** Windows: `args` are quoted already, and must be put on the command line as they are. */
   readonly verbatimArguments?: boolean | undefined;
-  /** What errors name in place of `command` and `args`: what a user asked for, where another program runs that. */
+  /** What errors show in place of `command` and `args`: what the user asked for, if another program, such as `cmd.exe`, runs that. */
   readonly shown?: { readonly command: string; readonly args: readonly string[] } | undefined;
 }
 
 /**
- * What came of a signal: `sent`; `gone` when there was nobody left; `child_only` when the group was meant but
- * only the child could be reached, as under Deno with a scoped `--allow-run`, or on Windows if `taskkill` fails.
+ * What came of a signal. `sent`: it was sent. `gone`: the process had ended already. `child_only`: the group was meant, but only
+ * the child could be reached, as on Deno with a list in `--allow-run`, or on Windows if `taskkill` fails.
  */
 export type SignalOutcome = "sent" | "gone" | "child_only";
 
@@ -70,12 +70,12 @@ export interface ChildHandle {
   /** Resolves when the process has been reaped, whoever still holds its pipes. Never rejects; null without a status. */
   readonly exited: Promise<ExitStatus | null>;
   /**
-   * Signals the process or the group saved at spawn. On Windows every signal ends the process, and for a group its
-   * whole tree, of which is told later what came of it. The caller makes sure that a process which was reaped is no longer
-   * signalled.
+   * Signals the process, or the group that it led when it was started. On Windows every signal ends the process, and `"group"` its
+   * whole tree; what came of that is known later, hence the promise. Must not be called once the process has been reaped: its id may
+   * belong to another one by then.
    */
   signal(signal: Signal, target: "child" | "group"): SignalOutcome | Promise<SignalOutcome>;
-  /** Sends SIGKILL, and has done so when it returns, on Windows too: for the end of this process. */
+  /** Sends SIGKILL at once, on Windows too: for the moment when this process ends and nothing can be awaited. */
   killNow(target: "child" | "group"): SignalOutcome;
   /** Whether a member of the group is left; also true for one that has ended and was not reaped. */
   groupAlive(): boolean;
@@ -83,18 +83,18 @@ export interface ChildHandle {
   unref(): void;
 }
 
-/** How to open the own standard streams. */
+/** How to open this process's stdin and stdout. */
 export interface OpenStdioOptions {
   /**
-   * Whether to take the channel away from descriptors 0 and 1, where the runtime and the system can: descriptor 1 then
-   * leads to stderr and descriptor 0 is at its end, also for native code and for processes that inherit them.
+   * Whether to keep all other code off the channel, where the runtime and the system can: descriptor 1 then leads to stderr and
+   * descriptor 0 is at its end, also for native code and for processes that inherit them.
    *
    * @default {false}
    */
   readonly exclusive?: boolean | undefined;
 }
 
-/** The own standard streams, as the protocol channel. */
+/** This process's stdin and stdout, as the channel of the messages. */
 export interface OwnStdio extends ByteStreams {
   /** Whether writes of others to descriptor 1 can no longer reach the channel. */
   readonly exclusive: boolean;
@@ -132,11 +132,11 @@ export interface RuntimeAdapter {
   openStdio(options?: OpenStdioOptions): OwnStdio;
   /** Whether a person sits at this process's stdin. */
   stdinIsTerminal?(): boolean | Promise<boolean>;
-  /** Sends to stderr, from now on, what code in this process writes to stdout by `console` or the runtime's own means. Returns what undoes it. */
+  /** From now on, sends to stderr what code in this process writes to stdout, by `console` or by the runtime. Returns a function that undoes it. */
   guardStdout(): () => void;
-  /** Writes text to this process's stderr, in order and without waiting for its reader: what that does not take is dropped at last. */
+  /** Writes text to this process's stderr, in order. Never waits: if nobody reads it for long, text is dropped. */
   writeStderr(text: string): void;
-  /** This process's environment, as far as it may be read; a name that is given alone needs less permission. */
+  /** This process's environment, as far as it may be read. With `names` only these are read, which needs less permission on Deno. */
   env(names?: readonly string[]): Record<string, string>;
   /** Whether a variable of that environment may be read at all, set or not. */
   mayReadEnv(name: string): boolean;
@@ -153,33 +153,33 @@ export interface RuntimeAdapter {
   isDirectory(path: string): Promise<boolean | undefined>;
   /** Whether a path names a file; undefined where that may not be known. */
   isFile(path: string): Promise<boolean | undefined>;
-  /** Calls back for each of the signals; the default action no longer happens. Returns what undoes it. */
+  /** Calls back for each of the signals, which then no longer end this process. Returns a function that undoes it. */
   onSignal(signals: readonly Signal[], callback: (signal: Signal) => void): () => void;
   /**
    * Calls back, once and synchronously, when this process is about to end: at its normal end, an exit call, an uncaught
-   * error, or a SIGTERM, SIGHUP or SIGINT that nobody else in this process handles. Returns what undoes it.
+   * error, or a SIGTERM, SIGHUP or SIGINT that nobody else in this process handles. Returns a function that undoes it.
    */
   onProcessEnd(callback: () => void): () => void;
   /**
    * Calls back for each error that nobody catches, and keeps it from ending this process, unless somebody else in this
-   * process handles such errors. Returns what undoes it.
+   * process handles such errors. Returns a function that undoes it.
    */
   onUncaughtError(callback: (error: unknown) => void): () => void;
   /**
-   * Calls back if this process is still alive after so many milliseconds, without keeping it alive, and says what does if
-   * the runtime knows.
+   * Calls back if this process is still alive after `delayMs`, and says what keeps it alive if the runtime knows. The wait itself
+   * does not.
    */
   ifStillAlive(delayMs: number, callback: (what: string) => void): void;
   /** Ends this process. */
   exit(code: number): never;
 }
 
-/** Time as the module sees it; tests hand in one they can move. */
+/** Time, as the module sees it. Tests hand in a `FakeClock` and move it. */
 export interface Clock {
   /** Milliseconds from some fixed moment, never going back. */
   now(): number;
   /** Calls back after `delayMs` milliseconds. */
   setTimeout(callback: () => void, delayMs: number): unknown;
-  /** Takes a call back. */
+  /** Cancels what `setTimeout` gave. */
   clearTimeout(handle: unknown): void;
 }

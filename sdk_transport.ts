@@ -60,7 +60,7 @@ import { resolveBasics, type ServeOptions, type ServerOptions } from "./server_o
 
 /**
  * Options for {@linkcode StdioServerTransport}, with the meaning and the defaults they have for a server of this module.
- * `guardStdout` counts only without streams of one's own.
+ * `guardStdout` has an effect only if no streams are given.
  */
 export type StdioServerTransportOptions =
   & Pick<ServerOptions, "limits" | "drainTimeoutMs" | "logger" | "traceFrames" | "clock">

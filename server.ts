@@ -317,7 +317,12 @@ export class Server<Inputs extends ToolSchemas = ToolSchemas, Outputs extends To
  *
  * await serve({
  *   info: { name: "weather", version: "1.0.0" },
- *   tools: { forecast: { description: "Forecast for a city", call: ({ city }) => `Sunny in ${city}.` } },
+ *   tools: {
+ *     forecast: {
+ *       description: "Forecast for a city",
+ *       call: ({ city }) => `Sunny in ${city}.`,
+ *     },
+ *   },
  * });
  * ```
  *

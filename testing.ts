@@ -127,13 +127,13 @@ export class FakeClock implements Clock {
     return this.#now;
   }
 
-  /** Calls back once so many milliseconds have been let pass. */
+  /** Calls back once `advance` has let `delayMs` pass. */
   setTimeout(callback: () => void, delayMs: number): unknown {
     this.#timers.set(++this.#lastHandle, { due: this.#now + delayMs, callback });
     return this.#lastHandle;
   }
 
-  /** Takes a call back. */
+  /** Cancels what `setTimeout` gave. */
   clearTimeout(handle: unknown): void {
     this.#timers.delete(handle as number);
   }
