@@ -3,7 +3,9 @@
  * such server, restarts it when it crashes, and ends it with everything that it started.
  *
  * ```sh
- * npm install @mcp/stdio      # or: bun add @mcp/stdio, or: deno add jsr:@mcp/stdio
+ * npm install @mcp/stdio       # Node
+ * bun add @mcp/stdio           # Bun
+ * deno add jsr:@mcp/stdio      # Deno
  * ```
  *
  * ## Modules
