@@ -24,7 +24,9 @@ import {
   parseEvent,
   type RecordedEvent,
 } from "../internal/cli/recording/format.ts";
+import { SignalRelay } from "../internal/cli/record/signals.ts";
 import { runtimeName } from "../internal/runtime/detect.ts";
+import type { ChildHandle, RuntimeAdapter } from "../runtime.ts";
 import { bytesOf, createRandom, IS_FULL, randomCuts, waitUntil } from "./helpers.ts";
 import { SLOW } from "./server_helpers.ts";
 import { commandOf } from "./server_processes.ts";
@@ -364,3 +366,18 @@ test(
     assert.ok(!readFileSync(file, "utf8").includes("topsecret"));
   },
 );
+
+test("record waits for nothing that holds it open no more, in which it would end without the exit (L4)", async () => {
+  const signals: string[] = [];
+  const child = {
+    stdin: new WritableStream(),
+    stdout: new ReadableStream(),
+    exited: new Promise(() => {}),
+    unref: () => {},
+    signal: (signal: string, target: string) => void signals.push(`${signal} ${target}`),
+  };
+  const spawn = () => Promise.resolve(child);
+  const runtime = { os: "linux", spawn, onSignal: () => () => {} } as unknown as RuntimeAdapter;
+  await new SignalRelay(runtime, { pid: 1 } as ChildHandle, () => {}).stop();
+  assert.deepEqual(signals, ["SIGKILL child"]);
+});

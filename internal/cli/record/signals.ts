@@ -27,7 +27,7 @@ export class SignalRelay {
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#stopListening();
-    await (await this.#watch)?.stop();
+    (await this.#watch)?.stop();
   }
 
   async #take(signal: Signal): Promise<void> {

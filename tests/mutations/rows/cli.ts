@@ -467,4 +467,12 @@ export const ROWS: readonly Mutation[] = [
     tests: ["cli_run_test.ts"],
     breaks: "results that a full disk has swallowed end with exit code 0 and without a word",
   },
+  {
+    id: "L4-watch",
+    file: "internal/cli/record/signals.ts",
+    find: "(await this.#watch)?.stop();",
+    replace: "await this.#watch;",
+    tests: ["cli_record_test.ts"],
+    breaks: "the process beside a server outlives it, and kills whatever has its number then",
+  },
 ];
