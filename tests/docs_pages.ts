@@ -136,7 +136,7 @@ function withFigures(text: string): string {
   const column = cellsOf(head).indexOf("ours : official");
   let written = text;
   for (const [words, work] of FIGURES) {
-    const ratios = results.filter((line) => line.startsWith(`| ${work}`)).map((line) =>
+    const ratios = results.filter((line) => line.startsWith(`| ${work} (`)).map((line) =>
       cellsOf(line)[column]!
     );
     if (ratios.length < 3) throw new Error(`bench/RESULTS.md has ${ratios.length} results of "${work}"`);

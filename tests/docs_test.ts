@@ -110,6 +110,17 @@ test("each page is in docs/README.md, begins with a sentence, says where to read
   }
 });
 
+test("no name or command in a sentence is broken over two lines, where it could not be found or copied", () => {
+  const broken = [...PAGES, ...readOtherPages()].flatMap(({ path, text }) =>
+    text.replaceAll(/^```[^]*?^```$/gm, "").split("\n\n").flatMap((paragraph) =>
+      (paragraph.match(/`[^`]+`/g) ?? []).filter((code) => code.includes("\n")).map((code) =>
+        `${path}: ${code}`
+      )
+    )
+  );
+  assert.deepEqual(broken, []);
+});
+
 test("each link and anchor leads somewhere", () => {
   const all = [...PAGES, ...readOtherPages()];
   const byPath = new Map(all.map((page) => [page.path, page]));

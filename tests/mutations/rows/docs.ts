@@ -106,4 +106,21 @@ export const ROWS: readonly Mutation[] = [
     tests: ["docs_test.ts"],
     breaks: "an option or a member that does not exist",
   },
+  {
+    id: "DOCS-14",
+    file: "docs/stdout.md",
+    find: "`Unexpected token … is not valid JSON`",
+    replace: "`Unexpected token … is not\nvalid JSON`",
+    tests: ["docs_test.ts"],
+    breaks: "a message that a search does not find",
+  },
+  {
+    id: "DOCS-15",
+    file: "errors.ts",
+    find: "/** The abort reason of `context.signal` in a server's handler. */",
+    replace:
+      "/** The disk is full. */\nexport class DiskFullError extends StdioError {}\n\n/** The abort reason. */",
+    tests: ["docs_messages_test.ts"],
+    breaks: "a class of errors that no page knows",
+  },
 ];
