@@ -22,9 +22,9 @@ const server: Server = new Server({
           ms: { type: "number" },
         },
       },
-      call({ text = "", size, ms }, { signal }) {
+      call({ text = "", size, ms }, context) {
         const give = () => size === undefined ? String(text) : "x".repeat(Number(size));
-        return ms === undefined ? give() : pause(Number(ms), signal).then(give);
+        return ms === undefined ? give() : pause(Number(ms), context.signal).then(give);
       },
     },
     "add": {
