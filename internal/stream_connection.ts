@@ -2,6 +2,7 @@ import type { ConnectionEnd, Inbound, Outgoing } from "../connection.ts";
 import { type CloseReason, ConnectionClosedError } from "../errors.ts";
 import type { JSONRPCMessage } from "../messages.ts";
 import type { ByteStreams } from "../runtime.ts";
+import { systemClock } from "./clock.ts";
 import { createDeferred } from "./promises.ts";
 import type { FrameTrace } from "./framing/frame_trace.ts";
 import { WriteBuffer } from "./framing/write_buffer.ts";
@@ -51,6 +52,8 @@ export class StreamConnection implements EndingConnection {
   #inputError: unknown;
   #waitingForInput = false;
   #bytesRead = 0;
+  /** Whether the other side writes line after line that are no messages: then the rest of this process has its turns in between. */
+  #isFlooded = false;
 
   constructor(streams: ByteStreams, settings: ConnectionSettings) {
     const { input, output } = openChannel(streams);
@@ -96,8 +99,10 @@ export class StreamConnection implements EndingConnection {
     this.#waitingForInput = true;
     try {
       while (!this.#inputEnded) {
+        if (this.#isFlooded) await nextTurn();
         const bytes = this.#unread ?? this.#count(await this.#input.read());
         const batch = bytes === undefined ? this.#endInput() : this.#decode(bytes);
+        this.#isFlooded = batch.length >= MANY_FAULTS && isMostlyFaults(batch);
         if (batch.length > 0) return batch;
       }
     } catch (error) {
@@ -166,12 +171,13 @@ export class StreamConnection implements EndingConnection {
   }
 
   #decode(bytes: Uint8Array): Inbound[] {
-    if (bytes.length <= this.#readBufferBytes) {
+    const size = this.#isFlooded ? Math.min(FLOOD_BYTES, this.#readBufferBytes) : this.#readBufferBytes;
+    if (bytes.length <= size) {
       this.#unread = undefined;
       return this.#decoder.push(bytes);
     }
-    this.#unread = bytes.subarray(this.#readBufferBytes);
-    return this.#decoder.push(bytes.subarray(0, this.#readBufferBytes));
+    this.#unread = bytes.subarray(size);
+    return this.#decoder.push(bytes.subarray(0, size));
   }
 
   #write(bytes: Uint8Array): Promise<void> | undefined {
@@ -211,6 +217,22 @@ export class StreamConnection implements EndingConnection {
     this.#buffer.fail(toError(false), toError(true));
     this.#resolveClosed(end);
   }
+}
+
+/** So many bad lines in one go are a flood. */
+const MANY_FAULTS = 500;
+/** As much of a flood is read in one turn. */
+const FLOOD_BYTES = 4_096;
+
+function isMostlyFaults(batch: readonly Inbound[]): boolean {
+  let faults = 0;
+  for (const { kind } of batch) if (kind === "fault") faults++;
+  return 2 * faults > batch.length;
+}
+
+/** Lets timers and everybody else's streams have their turn. */
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => systemClock.setTimeout(resolve, 0));
 }
 
 /** The length of a frame in bytes, without its line feed. */

@@ -682,3 +682,34 @@ test("MessageDecoder holds nothing of what it has given (F8)", { timeout: 60_000
   const held = await heldBytes() - before;
   assert.ok(held < 3 * 1_048_576, `${held} bytes are held`);
 });
+
+test("MessageDecoder tells lines of words from JSON that is no message, however they begin (F4, XB14)", () => {
+  const decoder = new MessageDecoder({ maxLineBytes: 1_000, maxNestingDepth: 10 });
+  const reasonOf = (line: string) => {
+    const [inbound] = decoder.push(bytesOf(`${line}\n`));
+    return inbound?.kind === "fault" ? inbound.reason : undefined;
+  };
+  for (const line of ["true", "false", "null", "7", "-1", '"text"', "[]", "{}"]) {
+    assert.equal(reasonOf(line), "invalid_message", line);
+  }
+  for (
+    const line of [
+      "yes",
+      "True",
+      "False",
+      "Null",
+      "nul",
+      "NaN",
+      "Infinity",
+      "undefined",
+      "z",
+      "a",
+      "Z",
+      "@",
+      "`",
+      "é",
+    ]
+  ) {
+    assert.equal(reasonOf(line), "invalid_json", line);
+  }
+});

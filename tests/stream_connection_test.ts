@@ -668,3 +668,27 @@ test("StreamConnection observes a failed input whose error throws when it is loo
   connection.abort();
   await showUnhandledRejections();
 });
+
+for (const line of ["y", "{", "7"]) {
+  test(`StreamConnection lets timers have their turns while ${line} comes without end (XB14, F5)`, async () => {
+    const flood = bytesOf(`${line}\n`.repeat(32_768));
+    const readable = new ReadableStream<Uint8Array>({ pull: (controller) => controller.enqueue(flood) });
+    const connection = new StreamConnection({ readable, writable: openOutput().writable }, {
+      ...SETTINGS,
+      maxLineBytes: 65_536,
+    });
+    let turns = 0;
+    const timer = setInterval(() => turns++, 1);
+    let faults = 0;
+    // The first chunk is not known for a flood yet; then none is longer than a few pages.
+    for (let batches = 0; turns < 10; batches++) {
+      assert.ok(batches < 1_000, `${turns} turns in ${faults} bad lines`);
+      const batch = (await connection.receive())!;
+      if (batches > 0) assert.ok(batch.length <= 2_048, `${batch.length} lines in one turn`);
+      faults += batch.length;
+    }
+    clearInterval(timer);
+    assert.equal(faults % 2_048, 0, "none is lost");
+    connection.abort();
+  });
+}

@@ -67,6 +67,11 @@ export class MessageDecoder implements LineSink {
       this.#tooDeep(text);
       return;
     }
+    const first = text.charCodeAt(0);
+    if (first !== OPEN_BRACE && isNoJSON(first)) {
+      this.#carefulLine(text, undefined);
+      return;
+    }
     let value: unknown;
     try {
       value = JSON.parse(text);
@@ -121,6 +126,14 @@ export class MessageDecoder implements LineSink {
     const detail = `the line nests deeper than ${this.#maxDepth} levels`;
     this.fault(toFault("invalid_json", detail, scanFrame(bytes), bytes));
   }
+}
+
+const OPEN_BRACE = 0x7b;
+
+/** Whether a line that begins with this is surely none: a parser's error takes as long as a hundred lines that are none. */
+function isNoJSON(first: number): boolean {
+  const letter = first | 0x20;
+  return letter >= 0x61 && letter <= 0x7a && letter !== 0x74 && letter !== 0x66 && letter !== 0x6e;
 }
 
 /** Judges what was parsed from a line: a message, or a fault. */

@@ -138,4 +138,20 @@ export const ROWS: readonly Mutation[] = [
     tests: ["stream_connection_test.ts"],
     breaks: "an input that fails with a value that throws ends the process by a rejection",
   },
+  {
+    id: "XB14-flood",
+    file: "internal/stream_connection.ts",
+    find: "        if (this.#isFlooded) await nextTurn();\n",
+    replace: "",
+    tests: ["stream_connection_test.ts"],
+    breaks: "a server that prints without end, such as `yes`, takes its host's event loop for itself",
+  },
+  {
+    id: "XB14-flood-1",
+    file: "internal/stream_connection.ts",
+    find: "this.#isFlooded ? Math.min(FLOOD_BYTES, this.#readBufferBytes) : this.#readBufferBytes",
+    replace: "this.#readBufferBytes",
+    tests: ["stream_connection_test.ts"],
+    breaks: "tens of thousands of bad lines are judged between two turns of the event loop",
+  },
 ];
