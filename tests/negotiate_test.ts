@@ -63,7 +63,7 @@ async function run(
     meta: { mine: true },
     handshake: { clientInfo: { name: "c", version: "1" } },
     clock,
-    shown: "",
+    shown: () => "",
     ...settings,
   })).then((outcome) => {
     tookMs = clock.now();
@@ -231,7 +231,7 @@ test("negotiate() carries the facts of the client in both ways of asking (E1)", 
     meta: { a: 1 },
     handshake: { b: 2 },
     clock: new FakeClock(),
-    shown: "",
+    shown: () => "",
   });
   assert.deepEqual(asked, [
     { _meta: { "io.modelcontextprotocol/protocolVersion": "2026-07-28", a: 1 } },
@@ -252,7 +252,7 @@ test("negotiate() leaves no timer when the probe cannot be written (C9)", async 
     firstSign: new Promise(() => {}),
     tell: () => {},
     ask: () => Promise.reject(new Error("too long")),
-  }, { era: "auto", probeTimeoutMs: 10_000, meta: {}, handshake: {}, shown: "", clock });
+  }, { era: "auto", probeTimeoutMs: 10_000, meta: {}, handshake: {}, shown: () => "", clock });
   await assert.rejects(failing, /too long/);
   assert.equal(clock.pendingTimers, 0);
 });

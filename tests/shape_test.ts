@@ -3,11 +3,12 @@ import assert from "node:assert/strict";
 import { createHook } from "node:async_hooks";
 import process from "node:process";
 import { test } from "node:test";
-import { Client } from "../client.ts";
+import { Client, spawn } from "../client.ts";
 import { readableFrom, writableTo } from "../internal/runtime/byte_streams.ts";
 import { detectRuntime } from "../internal/runtime/detect.ts";
 import { silentLogger } from "../logger.ts";
 import { Server } from "../server.ts";
+import { createFakeRuntime } from "../testing.ts";
 import { loadedWith, readCode } from "./_sources.ts";
 import { bytesOf, chunked, nextTurn, textOf } from "./helpers.ts";
 
@@ -97,6 +98,34 @@ test("An environment that may be read is read without a question for each name",
     permissions.querySync = querySync;
   }
   assert.equal(asked, 1);
+});
+
+test("A start makes no text that nobody has asked for, such as the server's command line", async () => {
+  const { test: looksAt } = RegExp.prototype;
+  let shown = 0;
+  // What is to be shown is first looked at for signs that are not seen: a long expression, which takes a millisecond to begin.
+  RegExp.prototype.test = function (text: string): boolean {
+    if (this.source.includes("\\p{Cc}")) shown++;
+    return Reflect.apply(looksAt, this, [text]);
+  };
+  try {
+    const server = new Server({
+      info: { name: "s", version: "1" },
+      tools: { echo: { inputSchema: { type: "object" }, call: ({ text }) => String(text) } },
+    });
+    const runtime = createFakeRuntime({
+      onSpawn: (started) => void server.run(started).then(() => started.exit({ code: 0 })),
+    });
+    const client = await spawn({ command: "node", args: ["server.js"], env: { TOKEN: "secret" }, runtime });
+    await client.callTool("echo", { text: "x" });
+    await client.close();
+    assert.equal(shown, 0);
+    // The count is one of something.
+    await assert.rejects(spawn({ command: "node", args: "server.js" as never, runtime }), TypeError);
+    assert.notEqual(shown, 0);
+  } finally {
+    RegExp.prototype.test = looksAt;
+  }
 });
 
 test("Nothing that is loaded with a face or an adapter loads a module of Node, but where it runs on that", () => {

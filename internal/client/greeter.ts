@@ -163,7 +163,7 @@ export class Greeter {
       meta: { [MetaKey.clientInfo]: info, [MetaKey.clientCapabilities]: capabilities },
       handshake: { capabilities, clientInfo: info },
       clock,
-      shown: this.#shown,
+      shown: () => this.#shown,
     });
   }
 

@@ -56,8 +56,8 @@ export interface NegotiationSettings {
   /** The params of `initialize` but for its revision. */
   readonly handshake: Params;
   readonly clock: Clock;
-  /** The server's command behind a space, for messages; empty if it has none. */
-  readonly shown: string;
+  /** The server's command behind a space, for messages; empty if it has none. It is made for who needs it. */
+  readonly shown: () => string;
 }
 
 /** Thrown when the server ended before it answered: `phase` tells what was being asked. */
@@ -215,7 +215,7 @@ async function greet(exchange: Exchange, settings: NegotiationSettings): Promise
   });
 }
 
-function peerOf(verdict: Verdict, probe: Probe, shown: string): Peer {
+function peerOf(verdict: Verdict, probe: Probe, shown: () => string): Peer {
   const { tried, lastError: probeError, handshakeError } = probe;
   const facts = { phase: "probe", requested: tried, probeError, handshakeError } as const;
   switch (verdict.kind) {
@@ -230,14 +230,14 @@ function peerOf(verdict: Verdict, probe: Probe, shown: string): Peer {
       const speaks = supported.length === 0 ? "none that it names" : listVersions(supported);
       throw new NegotiationError(
         "unsupported_version",
-        `Cannot agree on a revision: the server${shown} speaks ${speaks}, this client ${tried.join(", ")}`,
+        `Cannot agree on a revision: the server${shown()} speaks ${speaks}, this client ${tried.join(", ")}`,
         { ...facts, supported },
       );
     }
     default:
       throw new NegotiationError(
         "negotiation_failed",
-        `Cannot use the server${shown}: it does not speak a revision of the modern era`,
+        `Cannot use the server${shown()}: it does not speak a revision of the modern era`,
         facts,
       );
   }
@@ -254,7 +254,12 @@ function modernPeer(protocolVersion: string, discovered: Result): Peer {
   };
 }
 
-function handshakePeer(outcome: ProbeOutcome, shown: string, probeError: unknown, probed = false): Peer {
+function handshakePeer(
+  outcome: ProbeOutcome,
+  shown: () => string,
+  probeError: unknown,
+  probed = false,
+): Peer {
   if (outcome.kind === "ended") throw new EndedEarly("handshake", probed);
   if (outcome.kind !== "result") {
     const refusal = handshakeFailed(outcome, shown, probeError);
@@ -268,7 +273,7 @@ function handshakePeer(outcome: ProbeOutcome, shown: string, probeError: unknown
       : String(JSON.stringify(protocolVersion));
     throw new NegotiationError(
       "unsupported_version",
-      `Cannot agree on a revision: the server${shown} answered initialize with ${quoteText(named, 60)}`,
+      `Cannot agree on a revision: the server${shown()} answered initialize with ${quoteText(named, 60)}`,
       {
         phase: "handshake",
         supported: [named],
@@ -286,7 +291,7 @@ function handshakePeer(outcome: ProbeOutcome, shown: string, probeError: unknown
   };
 }
 
-function handshakeFailed(outcome: ProbeOutcome, shown: string, probeError: unknown): NegotiationError {
+function handshakeFailed(outcome: ProbeOutcome, shown: () => string, probeError: unknown): NegotiationError {
   const handshakeError = outcome.kind === "error"
     ? toProtocolError(outcome.error)
     : new Error("reason" in outcome ? outcome.reason : "no answer");
@@ -294,7 +299,7 @@ function handshakeFailed(outcome: ProbeOutcome, shown: string, probeError: unkno
   const isVersion = outcome.kind === "error" && outcome.error.code === ErrorCode.unsupportedProtocolVersion;
   return new NegotiationError(
     isVersion ? "unsupported_version" : "negotiation_failed",
-    `Cannot use the server${shown}: initialize failed: ${
+    `Cannot use the server${shown()}: initialize failed: ${
       cutText(handshakeError.message, 500, spellUnseen).text
     }`,
     { phase: "handshake", supported, requested: LEGACY_PROTOCOL_VERSIONS, probeError, handshakeError },

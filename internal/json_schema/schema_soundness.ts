@@ -39,7 +39,8 @@ const TYPES: ReadonlySet<unknown> = new Set([
  * no regular expression, a `type` that there is not. The validator would say so at the first value.
  */
 export function whatIsUnsound(schema: JSONObject): string | undefined {
-  const parts = [...walk(schema, schema, "")];
+  const parts: Part[] = [];
+  collect(schema, schema, "", parts);
   const anchors = new Set(parts.flatMap(({ schema }) => anchorsOf(schema)));
   for (const { schema, root, path } of parts) {
     const wrong = wrongType(schema) ?? wrongPattern(schema) ?? wrongRef(schema, root, anchors);
@@ -55,16 +56,19 @@ interface Part {
   readonly path: string;
 }
 
-function* walk(schema: unknown, above: JSONObject, path: string): Generator<Part> {
+/** Adds a schema and those within it. No generator: each server does this before its first answer, and one takes long to begin. */
+function collect(schema: unknown, above: JSONObject, path: string, parts: Part[]): void {
   if (!isJSONObject(schema)) return;
   const root = typeof schema.$id === "string" && !schema.$id.startsWith("#") ? schema : above;
-  yield { schema, root, path };
+  parts.push({ schema, root, path });
   for (const [keyword, value] of Object.entries(schema)) {
-    if (ONE.has(keyword) && isJSONObject(value)) yield* walk(value, root, `${path}/${keyword}`);
+    if (ONE.has(keyword) && isJSONObject(value)) collect(value, root, `${path}/${keyword}`, parts);
     else if (LISTS.has(keyword) && Array.isArray(value)) {
-      for (const [index, each] of value.entries()) yield* walk(each, root, `${path}/${keyword}/${index}`);
+      value.forEach((each, index) => collect(each, root, `${path}/${keyword}/${index}`, parts));
     } else if (NAMED.has(keyword) && isJSONObject(value)) {
-      for (const [name, each] of Object.entries(value)) yield* walk(each, root, `${path}/${keyword}/${name}`);
+      for (const [name, each] of Object.entries(value)) {
+        collect(each, root, `${path}/${keyword}/${name}`, parts);
+      }
     }
   }
 }

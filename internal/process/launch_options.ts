@@ -37,9 +37,9 @@ export function checkLaunchOptions(options: LaunchOptions): void {
     );
   };
   if (args !== undefined) {
-    checkStrings("args", args, `an array of strings, such as ${exampleOf(args)}`, refuse);
+    checkStrings("args", args, () => `an array of strings, such as ${exampleOf(args)}`, refuse);
   }
-  if (passEnv !== undefined) checkStrings("passEnv", passEnv, "an array of names", refuse);
+  if (passEnv !== undefined) checkStrings("passEnv", passEnv, () => "an array of names", refuse);
   if (cwd !== undefined && typeof cwd !== "string") refuse("cwd", "a path as a string", cwd);
   if (env !== undefined) checkEnv(env, refuse);
   if (inheritEnv !== undefined && !["safe", "all", "none"].includes(inheritEnv as string)) {
@@ -66,10 +66,10 @@ function checkEnv(env: unknown, refuse: (name: string, must: string, value: unkn
 function checkStrings(
   name: string,
   value: unknown,
-  must: string,
+  must: () => string,
   refuse: (name: string, must: string, value: unknown) => never,
 ): void {
-  if (!Array.isArray(value)) refuse(name, must, value);
+  if (!Array.isArray(value)) refuse(name, must(), value);
   (value as unknown[]).forEach((each, index) => {
     if (typeof each !== "string") refuse(`${name}[${index}]`, "a string", each);
   });

@@ -164,7 +164,7 @@ export const ROWS: readonly Mutation[] = [
   {
     id: "XF11-1",
     file: "internal/process/launch_options.ts",
-    find: "if (!Array.isArray(value)) refuse(name, must, value);",
+    find: "if (!Array.isArray(value)) refuse(name, must(), value);",
     replace: "",
     tests: ["launch_options_test.ts"],
     breaks: "a string as args is an internal TypeError",

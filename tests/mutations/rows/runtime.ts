@@ -193,4 +193,12 @@ export const ROWS: readonly Mutation[] = [
     tests: ["shape_test.ts"],
     breaks: "a client on Deno asks forty times for permission before it starts a server",
   },
+  {
+    id: "S14-2",
+    file: "internal/client/greeter.ts",
+    find: "      shown: () => this.#shown,",
+    replace: "      shown: ((shown) => () => shown)(this.#shown),",
+    tests: ["shape_test.ts"],
+    breaks: "each start writes a command line that nobody reads",
+  },
 ];
