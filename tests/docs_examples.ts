@@ -16,7 +16,7 @@ export const PROGRAMS: readonly string[] = [
 /** Servers, and how the command line tries them. */
 export const SERVERS: { readonly [name: string]: { readonly args: string[]; readonly gives: RegExp } } = {
   "forecast": { args: ["read", "forecast://cities"], gives: /^Bergen\nOslo$/ },
-  "tested/main": { args: ["call", "get-forecast", "city=Oslo"], gives: /^Sunny in Oslo\.$/ },
+  "tested/forecast": { args: ["call", "get-forecast", "city=Oslo"], gives: /^Sunny in Oslo\.$/ },
   "prompts_server": {
     args: ["prompt", "translate", "language=Greek", "text=Good evening"],
     gives: /Translate into Greek, and keep the tone:\n\s*\n\s*Good evening/,

@@ -37,7 +37,7 @@ const RUN_ELSEWHERE: { readonly [name: string]: string } = {
 };
 
 /** Servers that the programs of {@linkcode PROGRAMS} start, and modules that the tests of `tested/` load. */
-const RUN_BY_PROGRAMS = ["forecast", "ask_server", "tested/forecast"];
+const RUN_BY_PROGRAMS = ["forecast", "ask_server", "tested/options"];
 
 const PAGES = readPages();
 const BLOCKS = PAGES.flatMap(({ blocks }) => blocks);

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 
-const main = fileURLToPath(import.meta.url.replace("guides/as_a_process", "tested/main"));
+const main = fileURLToPath(import.meta.url.replace("guides/as_a_process", "tested/forecast"));
 
 //#region process
 const printed: string[] = [];

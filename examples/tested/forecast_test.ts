@@ -2,7 +2,7 @@ import { Client, Server } from "@mcp/stdio";
 import { createStreamPair } from "@mcp/stdio/testing";
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { options } from "./forecast.ts";
+import { options } from "./options.ts";
 
 //#region test
 test("get-forecast names the city", async () => {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { delimiter, dirname, join } from "node:path";
+import { basename, delimiter, dirname, join } from "node:path";
 import process from "node:process";
 import { after, test } from "node:test";
 import { VERSION } from "../../internal/version.ts";
@@ -118,26 +118,29 @@ test("deno task pack makes a tarball that npm installs", { ...LONG, skip: DENO =
 
   await t.test("Who follows docs/first-server.md gets a server that is called, tested and in a host", () => {
     const folder = join(PROJECT, "newcomer");
-    mkdirSync(join(folder, "tested"), { recursive: true });
+    mkdirSync(folder, { recursive: true });
     const { blocks } = readPages().find(({ path }) => path === "docs/first-server.md")!;
+    // In the order of the page: later blocks replace files of earlier ones.
+    const said: string[] = [];
     for (const block of blocks) {
       const { file } = sourceOf(block) ?? {};
-      if (file !== undefined) writeFileSync(join(folder, file.replace("examples/", "")), block.body);
+      if (file !== undefined) writeFileSync(join(folder, basename(file)), block.body);
       const host = block.attributes.get("file");
       if (host !== undefined) writeFileSync(join(folder, host), block.body.replaceAll("/home/me", folder));
+      if (block.language !== "sh") continue;
+      for (const line of block.body.trim().split("\n")) {
+        if (!line.startsWith("npx @mcp/stdio ")) continue;
+        said.push(runLine(line.replace("npx ", "npx --offline "), folder));
+      }
     }
-    const said = blocks.filter(({ language }) => language === "sh").flatMap(({ body }) =>
-      body.trim().split("\n")
-    )
-      .filter((line) => /^npx @mcp\/stdio (?:list|call) /.test(line))
-      .map((line) => runLine(line.replace("npx ", "npx --offline "), folder));
-    assert.equal(said.length, 4);
+    assert.equal(said.length, 5);
     assert.match(said[0]!, /get-forecast city[^]*forecast:\/\/cities[^]*plan-a-day city/);
     assert.equal(said[1], "Sunny in Oslo.\n");
     assert.match(said[2]!, /^Invalid arguments: city: must be string/);
-    assert.match(said[3]!, /get-forecast city/);
-    run(DENO!, ["test", "--quiet", "--no-check", "tested"], folder);
-    execFileSync(join(ROOT, "node_modules/.bin/bun"), ["test", "./tested/forecast_test.ts"], {
+    assert.match(said[3]!, /\d+ passed, 0 failed/);
+    assert.match(said[4]!, /get-forecast city/);
+    run(DENO!, ["test", "--quiet", "--no-check"], folder);
+    execFileSync(join(ROOT, "node_modules/.bin/bun"), ["test", "./forecast_test.ts"], {
       cwd: folder,
       stdio: "ignore",
     });

@@ -1,4 +1,0 @@
-import { serve } from "@mcp/stdio";
-import { options } from "./forecast.ts";
-
-await serve(options);
