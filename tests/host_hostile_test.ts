@@ -377,15 +377,15 @@ const shapes: readonly [file: unknown, hint: string, options?: Options][] = [
   [{ mcpservers: {} }, 'did you mean it by "mcpservers"?'],
   [{ mcp_servers: {} }, 'did you mean it by "mcp_servers"?'],
   [{ mcpServer: {} }, 'did you mean it by "mcpServer"?'],
-  [{ command: "x" }, 'the file is one entry: it belongs into "mcpServers", under a name'],
-  [{ a: { command: "x" }, b: 1 }, 'the servers stand at the top: they belong into "mcpServers"'],
+  [{ command: "x" }, 'the file is one entry: it belongs in "mcpServers", under a name'],
+  [{ a: { command: "x" }, b: 1 }, 'the servers stand at the top: they belong in "mcpServers"'],
   [
     { mcp: { servers: {} } },
-    '"mcp" has them, as in the settings of VS Code: "servers" belongs into a file of its own, ".vscode/mcp.json"',
+    '"mcp" has them, as in the settings of VS Code: "servers" belongs in a file of its own, ".vscode/mcp.json"',
   ],
   [
     { context_servers: { a: { command: "x" } } },
-    '"context_servers" has them, as with a host whose files are not read: they belong into "mcpServers"',
+    '"context_servers" has them, as with a host whose files are not read: they belong in "mcpServers"',
   ],
   [{ servers: {} }, 'there is "servers": is it a file of the dialect "vscode"?', { dialect: "claude_code" }],
   [{ servers: {} }, 'there is "servers": is it a file of the dialect "vscode"?', {

@@ -88,14 +88,14 @@ test("spawn() names options that it does not know, and goes on (XF11)", async ()
 const hints: readonly [command: string, args: readonly string[], hint: string | undefined][] = [
   ["node", ["x.js"], undefined],
   ["/usr/local/bin/server", [], undefined],
-  ["node weather.js", [], 'arguments belong into args: command "node", args ["weather.js"]'],
-  ["npx -y pkg", ["--fast"], 'arguments belong into args: command "npx", args ["-y","pkg","--fast"]'],
+  ["node weather.js", [], 'arguments belong in args: command "node", args ["weather.js"]'],
+  ["npx -y pkg", ["--fast"], 'arguments belong in args: command "npx", args ["-y","pkg","--fast"]'],
   [
     "/usr/bin/node weather.js",
     [],
-    'arguments belong into args: command "/usr/bin/node", args ["weather.js"]',
+    'arguments belong in args: command "/usr/bin/node", args ["weather.js"]',
   ],
-  ["./server -v", [], 'arguments belong into args: command "./server", args ["-v"]'],
+  ["./server -v", [], 'arguments belong in args: command "./server", args ["-v"]'],
   ["C:\\My Programs\\server", [], undefined],
   [
     "C:\\My Programs\\server.js",
@@ -121,7 +121,7 @@ test("spawn() gives the hint with the error of a command that is not there (P10,
   assert.equal(
     error?.message,
     'Cannot start "no-such-node weather.js": no such command (searched in the PATH it would be given; ' +
-      'arguments belong into args: command "no-such-node", args ["weather.js"])',
+      'arguments belong in args: command "no-such-node", args ["weather.js"])',
   );
 });
 

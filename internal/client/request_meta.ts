@@ -20,7 +20,7 @@ export function needsNoMore({ params, settings, hasToken }: Call): boolean {
 }
 
 /**
- * The params of a call as they go out, with what belongs into their `_meta`: `shared` is the same object for all requests
+ * The params of a call as they go out, with what belongs in their `_meta`: `shared` is the same object for all requests
  * that need nothing of their own. Undefined when there is nothing to say.
  */
 export function paramsOnWire(

@@ -11,7 +11,7 @@ export function findOtherShape(root: JsonObject, dialect: HostConfigDialect): st
   const key = quoteText(serversKey);
   const inside = root.find("mcp")?.value;
   if (inside !== undefined && findMember(inside, "servers") !== undefined) {
-    return `"mcp" has them, as in the settings of VS Code: "servers" belongs into a file of its own, ".vscode/mcp.json"`;
+    return `"mcp" has them, as in the settings of VS Code: "servers" belongs in a file of its own, ".vscode/mcp.json"`;
   }
   const other = Object.entries(DIALECTS).find(([, rules]) => root.find(rules.serversKey) !== undefined);
   if (other !== undefined) {
@@ -19,14 +19,14 @@ export function findOtherShape(root: JsonObject, dialect: HostConfigDialect): st
   }
   const meant = root.members.find((member) => findMeant(member.key, [serversKey]) !== undefined);
   if (meant !== undefined) return `did you mean it by ${quoteText(meant.key)}?`;
-  if (isEntry(root)) return `the file is one entry: it belongs into ${key}, under a name`;
+  if (isEntry(root)) return `the file is one entry: it belongs in ${key}, under a name`;
   if (root.members.some(({ value }) => isEntry(value))) {
-    return `the servers stand at the top: they belong into ${key}`;
+    return `the servers stand at the top: they belong in ${key}`;
   }
   const foreign = root.members.find(({ value }) => hasEntries(value));
   return foreign === undefined
     ? undefined
-    : `${quoteText(foreign.key)} has them, as with a host whose files are not read: they belong into ${key}`;
+    : `${quoteText(foreign.key)} has them, as with a host whose files are not read: they belong in ${key}`;
 }
 
 function hasEntries(node: JsonNode): boolean {

@@ -195,7 +195,7 @@ export function commandHint(command: string, args: readonly string[]): string | 
   if (/^(["']).*\1$/s.test(command)) return "the quotes are part of the command: leave them out";
   const [program = "", ...words] = command.trim().split(/\s+/);
   if (words.length > 0 && (!/[\\/]/.test(command) || isFollowedByArguments(program, words))) {
-    return `arguments belong into args: command ${JSON.stringify(program)}, args ${
+    return `arguments belong in args: command ${JSON.stringify(program)}, args ${
       JSON.stringify([...words, ...args])
     }`;
   }
