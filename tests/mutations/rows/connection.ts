@@ -4,8 +4,8 @@ export const ROWS: readonly Mutation[] = [
   {
     id: "S1-15-1",
     file: "internal/stream_connection.ts",
-    find: "    if (bytes.length <= this.#readBufferBytes) {",
-    replace: "    if (bytes.length <= 1e9) {",
+    find: "Math.min(FLOOD_BYTES, this.#readBufferBytes) : this.#readBufferBytes;",
+    replace: "Math.min(FLOOD_BYTES, this.#readBufferBytes) : 1e9;",
     tests: ["stream_connection_test.ts"],
     breaks: "limits.readBufferBytes does nothing",
   },
