@@ -160,8 +160,11 @@ test("formatCommandLine() has no mark at its end where nothing is cut (H5)", () 
 const heaps: readonly [title: string, make: (size: number) => ShownCommand][] = [
   ["one argument", (size) => ({ command: "run", args: ["a ".repeat(size / 2)] })],
   ["one argument of what is not seen", (size) => ({ command: "run", args: ["\u202e".repeat(size)] })],
-  ["many arguments", (size) => ({ command: "run", args: Array(size / 2).fill("a ") })],
-  ["many options of secrets", (size) => ({ command: "run", args: Array(size / 8).fill("--token=") })],
+  ["many arguments", (size) => ({ command: "run", args: Array(Math.floor(size / 2)).fill("a ") })],
+  [
+    "many options of secrets",
+    (size) => ({ command: "run", args: Array(Math.floor(size / 8)).fill("--token=") }),
+  ],
   ["a command", (size) => ({ command: "\\".repeat(size), args: [] })],
   ["a folder", (size) => ({ command: "run", args: [], cwd: "'".repeat(size) })],
   ["a variable that steers", (size) => ({ command: "run", args: [], env: { PATH: ":".repeat(size) } })],
