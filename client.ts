@@ -115,7 +115,7 @@ export class Client {
 
   /**
    * Connects to a server: at the other end of two streams or a connection, or in a process of {@linkcode spawnServer}, which then
-   * ends with the client. Resolves when it has answered.
+   * ends with the client. Resolves when the server has answered the handshake.
    *
    * @throws {NegotiationError} As a rejection, if it cannot be used.
    * @throws {ProcessError} As a rejection, if its process exits before it has answered.
@@ -169,7 +169,7 @@ export class Client {
     return this.#core.peer!.instructions;
   }
 
-  /** How the last server process ended that was reaped; null before, and when the system does not say. */
+  /** How the last server process ended; null while none has, and when the system does not say. */
   get exitStatus(): ExitStatus | null {
     return this.#core.supervisor.lastExit;
   }

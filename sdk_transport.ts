@@ -3,6 +3,25 @@
  * stand in for the classes of the same names in `@modelcontextprotocol/sdk` 1.x and in `@modelcontextprotocol/server` and
  * `/client` 2.x. They fit the SDKs' `Transport` by their shape; nothing of an SDK is imported.
  *
+ * @example A server of the SDK
+ * ```ts ignore
+ * import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+ * import { StdioServerTransport } from "@mcp/stdio/sdk-transport";
+ *
+ * const server = new McpServer({ name: "weather", version: "1.0.0" });
+ * await server.connect(new StdioServerTransport());
+ * ```
+ *
+ * @example A client of the SDK
+ * ```ts ignore
+ * import { StdioClientTransport } from "@mcp/stdio/sdk-transport";
+ * import { Client } from "@modelcontextprotocol/client";
+ *
+ * const client = new Client({ name: "cli", version: "1.0.0" });
+ * await client.connect(new StdioClientTransport({ command: "deno", args: ["run", "forecast.ts"] }));
+ * await client.close(); // ends the server, and what it started
+ * ```
+ *
  * @example A server transport in memory, driven as an SDK drives it
  * ```ts
  * import { StdioServerTransport } from "@mcp/stdio/sdk-transport";
@@ -23,15 +42,6 @@
  * for await (const chunk of here.readable) answer += new TextDecoder().decode(chunk);
  *
  * assert.equal(answer, '{"jsonrpc":"2.0","id":1,"result":{}}\n');
- * ```
- *
- * @example Under the SDK
- * ```ts ignore
- * import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
- * import { StdioServerTransport } from "@mcp/stdio/sdk-transport";
- *
- * const server = new McpServer({ name: "weather", version: "1.0.0" });
- * await server.connect(new StdioServerTransport());
  * ```
  *
  * @module
@@ -75,9 +85,9 @@ export interface SendOptions {
 /**
  * A server's transport for the official SDK, over this process's stdin and stdout or any pair of byte streams.
  *
- * At most `limits.maxInFlightRequests` requests are handed to `onmessage` and not yet answered; more are read ahead, and
- * behind these the client is held by its pipe. Responses, progress and cancellations pass. What the SDK would leave
- * unanswered is answered here: lines that are no messages, requests it refuses, handlers that throw.
+ * `onmessage` has at most `limits.maxInFlightRequests` requests to answer at a time. Further ones are read ahead and wait; when
+ * many wait, the client is held back by its pipe. Responses, progress and cancellations wait behind none of them. What the SDK
+ * would leave unanswered is answered here: lines that are no messages, requests it refuses, handlers that throw.
  *
  * At the end of its input, and by `close()`, what was accepted is answered and flushed first, for at most
  * `drainTimeoutMs`; then `onclose` is called, once.

@@ -301,15 +301,16 @@ export class Server<Inputs extends ToolSchemas = ToolSchemas, Outputs extends To
  * Makes this process an MCP server on its stdin and stdout. Resolves when the client has gone and all is answered; the
  * process then ends by itself, or is ended after `lingerMs`.
  *
- * It takes the options of a server, a {@linkcode Server}, or a function that makes a server of the official SDK, an `McpServer` or a
- * `Server`: it is called for each era when that is first asked for. Servers of SDK 1.x serve clients that begin with
- * `initialize`, those of SDK 2.x both eras at once. Of the options, `legacy`, `limits`, `drainTimeoutMs`, `logger` and `clock`
- * are for such functions only: other servers have their own.
+ * It takes the options of a server, a {@linkcode Server}, or a function that makes a server of the official SDK (an `McpServer` or a
+ * `Server`). The function is called once for each era that the client speaks. Servers of SDK 1.x serve clients that begin with
+ * `initialize`, those of SDK 2.x both eras. Beside such a function, the second argument may have `legacy`, `limits`,
+ * `drainTimeoutMs`, `logger`, `traceFrames` and `clock`, which every other server has in its own options.
  *
  * A program that a handler starts must not inherit stdin or stdout: it would read the client's requests, or write between
  * answers.
  *
- * @throws {TypeError} As a rejection, if an option cannot be used.
+ * @throws {TypeError} As a rejection, if an option or a definition cannot be used.
+ * @throws {RangeError} As a rejection, if a limit or a duration cannot be used.
  *
  * @example
  * ```ts ignore
