@@ -86,6 +86,16 @@ test("no example casts", () => {
   }
 });
 
+test("no example of a server loads node:process before a tool needs it: that takes a quarter of a start on Deno", () => {
+  const codeOf = (name: string): string => readCode(`examples/${name}.ts`);
+  const servers = EXAMPLES.filter((name) => /\bserve\(/.test(codeOf(name)));
+  assert.ok(servers.length >= 8, `${servers.length} servers`);
+  const loading = servers.filter((name) => /^import\s[^;]*"node:process"/m.test(codeOf(name)))
+    // What it is started with has to be read before it serves.
+    .filter((name) => !/\bprocess\.argv\b/.test(codeOf(name)));
+  assert.deepEqual(loading, []);
+});
+
 test("each example is in the index of the examples", () => {
   const index = PAGES.find(({ path }) => path === "examples/README.md")?.text ?? "";
   const missing = EXAMPLES.filter((name) => !name.startsWith("guides/")).filter((name) =>
