@@ -2,12 +2,12 @@
 // build, `node build/tests/chaos.js`.
 import process from "node:process";
 import { runChaos } from "./_chaos.ts";
-import { testSeed } from "./helpers.ts";
+import { randomSeed } from "./helpers.ts";
 
 // deno-lint-ignore no-console
 const say = (line: string): void => console.log(line);
 
-const [lives = 1_000, seed = testSeed()] = process.argv.slice(2).map(Number);
+const [lives = 1_000, seed = randomSeed()] = process.argv.slice(2).map(Number);
 say(`seed ${seed}, ${lives} lives`);
 const start = performance.now();
 const { deaths, outcomes } = await runChaos({ lives, seed, say });

@@ -1,6 +1,7 @@
 /**
  * Random frames, mutated and cut at random, through the decoder, against a model that takes the plain way: split at LF,
- * decode, parse, look at the shape, and find the id by tokens. A failure names its seed: set `TEST_SEED` to see it again.
+ * decode, parse, look at the shape, and find the id by tokens. A failure names its seed: set `TEST_SEED` to see it again, or
+ * to `random` to see something new.
  */
 
 import assert from "node:assert/strict";
@@ -169,7 +170,9 @@ function findFirstIds(text: string): Ids & { readonly isFollowed: boolean } {
       else if (open.length === 0) {
         isOpen = false;
         const names = top.filter((name) => !/^[ \t\r\n]*$/.test(name));
-        const isFrame = names.some((name, index) => name === '"jsonrpc"' && names[index + 1] === ":");
+        const isFrame = names.some((name, index) =>
+          name === '"jsonrpc"' && /^[{,]$/.test(names[index - 1] ?? "") && names[index + 1] === ":"
+        );
         const isNotification = names.some((name) => toValue(name) === "method");
         isFollowed = (!isFrame || isNotification) && tokens.slice(at + 1).join("").includes("{");
       }

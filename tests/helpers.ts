@@ -99,10 +99,20 @@ export function createRandom(seed: number): Random {
   };
 }
 
-/** The seed in the environment variable `TEST_SEED`, or a new one. Print it when a test fails. */
+/**
+ * The seed in the environment variable `TEST_SEED`, a new one if that is `random`, and else always the same: a run of the suite says
+ * the same of the same code. Print it when a test fails.
+ */
 export function testSeed(): number {
-  const given = Number(process.env["TEST_SEED"]);
-  return Number.isSafeInteger(given) && given > 0 ? given : 1 + Math.floor(Math.random() * 0x7fff_fffe);
+  const given = process.env["TEST_SEED"];
+  if (given === "random") return randomSeed();
+  const seed = Number(given);
+  return Number.isSafeInteger(seed) && seed > 0 ? seed : 20_261_130;
+}
+
+/** A seed for what is to see something new each time. */
+export function randomSeed(): number {
+  return 1 + Math.floor(Math.random() * 0x7fff_fffe);
 }
 
 /** Whether tests of code that is the same on each runtime try all of it: on Deno, and everywhere with `TEST_FULL=1`. */

@@ -2,7 +2,7 @@
 // `deno task model --replay '<schedule>'`. Also `bun tests/model.ts` and, after the build, `node build/tests/model.js`.
 import process from "node:process";
 import { runModel, runSchedule, Watch } from "./_model.ts";
-import { testSeed } from "./helpers.ts";
+import { randomSeed } from "./helpers.ts";
 
 // deno-lint-ignore no-console
 const say = (line: string): void => console.log(line);
@@ -13,7 +13,7 @@ if (first === "--replay") {
   say(wrongs.join("\n") || "nothing is wrong");
   process.exit(wrongs.length > 0 ? 1 : 0);
 }
-const [schedules = 100_000, seed = testSeed()] = [first, second].map((given) =>
+const [schedules = 100_000, seed = randomSeed()] = [first, second].map((given) =>
   given && Number(given) || undefined
 );
 say(`seed ${seed}, ${schedules} schedules`);
