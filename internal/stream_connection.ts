@@ -222,7 +222,7 @@ export class StreamConnection implements EndingConnection {
 /** So many bad lines in one go are a flood. */
 const MANY_FAULTS = 500;
 /** As much of a flood is read in one turn. */
-const FLOOD_BYTES = 4_096;
+const FLOOD_BYTES = 16_384;
 
 function isMostlyFaults(batch: readonly Inbound[]): boolean {
   let faults = 0;
