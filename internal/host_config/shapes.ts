@@ -89,11 +89,11 @@ export type HostServer = StdioHostServer | RemoteHostServer | InvalidHostServer;
 
 /** Something VS Code asks a person for; strings refer to it by `${input:id}`. */
 export interface HostConfigInput {
-  /** What strings refer to it by. */
+  /** Its name: `${input:id}` refers to it. */
   readonly id: string;
   /** How it is asked for, such as `promptString` or `pickString`. */
   readonly type: string;
-  /** What to say when asking. */
+  /** The question to show. */
   readonly description?: string | undefined;
   /** Its value if none is given. */
   readonly default?: string | undefined;
@@ -107,7 +107,7 @@ export interface HostConfigInput {
 export interface HostConfig {
   /** The path of the file, if there is one. */
   readonly path: string | undefined;
-  /** Whose file it is. */
+  /** Which program's file it is. */
   readonly dialect: HostConfigDialect;
   /** Its servers, in the order of the file. */
   readonly servers: readonly HostServer[];
