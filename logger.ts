@@ -13,7 +13,7 @@
  * assert.deepEqual(lines, ["[mcp_router] dropped a frame"]);
  * ```
  *
- * @example pino with all details: it takes them before the text, and drops what stands behind it
+ * @example pino, which takes details before the text
  * ```ts ignore
  * import type { Logger } from "@mcp/stdio/logger";
  * import { pino, stdSerializers } from "pino";
@@ -34,12 +34,12 @@ import { writeStderrLine } from "./internal/stderr_line.ts";
 import { textOfThrown } from "./internal/thrown.ts";
 
 /**
- * Anything that takes log lines. The method syntax is on purpose: so `console`, the loggers of `@std/log`,
- * LogTape, pino and winston fit without a cast. Each call passes one line of text that begins with its scope in square
- * brackets, and at most one object of details. The text alone says what has happened, with the message of an error: some
- * loggers drop the details, and as JSON an error is empty. A server's logger must not write to stdout.
+ * Anything that takes log lines: `console`, the loggers of `@std/log`, LogTape, pino and winston fit without a cast. Each call
+ * passes one line of text, which begins with its scope in square brackets (`[mcp_stdio]`), and at most one object of details.
+ * The text alone says what has happened, since some loggers drop the details. The logger of a server must not write to stdout.
  */
 export interface Logger {
+  // Methods and not properties, whose parameters the compiler compares more strictly: then some of these loggers would not fit.
   /** Details that help to find a fault. */
   debug(message: string, ...details: unknown[]): void;
   /** A normal event. */

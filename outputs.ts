@@ -127,7 +127,7 @@ export interface ToolErrorResult extends Result {
 
 /**
  * What a tool may return. With an `outputSchema`: a value that fits it, bare or as `structuredContent`. Without one: text, a content
- * block or several, nothing, or a whole result. A result that asks for input, or tells an error, always.
+ * block or several, nothing, or a whole result. In either case also a result that asks for input, or one with `isError`.
  */
 export type ToolOutput<O = unknown> =
   | ([O] extends [never] ? PlainOutput

@@ -279,11 +279,11 @@ export const inputRequired: InputRequiredBuilder = Object.assign(
 );
 
 /**
- * What a user has filled in, if the user agreed: the content of the answer under a key, as a schema gives it back. Undefined if there
- * is no such answer, the user did not agree, or the content does not fit the schema. Without a schema nothing is checked: it
- * comes from the client.
+ * The form that a user has filled in, by its key in `inputRequests`. `undefined` if there is no such answer, if the user did not
+ * agree, or if the content does not fit the schema. With a schema the content is checked, and typed by it; without one nothing is
+ * checked, and it comes from the client: do not trust it. {@linkcode inputRequired} has an example.
  *
- * @throws {TypeError} If the schema answers later.
+ * @throws {TypeError} If the schema checks asynchronously.
  */
 export function acceptedContent<S extends StandardSchemaV1>(
   context: Pick<RequestContext, "inputResponses">,
