@@ -59,7 +59,8 @@ export class DenoRuntime implements RuntimeAdapter {
     // how a name is spelled.
     if (isGranted({ name: "env" })) {
       const all = Deno.env.toObject();
-      return names === undefined ? all : pickVariables(this.os, all, names);
+      // Theirs has no prototype, unlike those of the other runtimes.
+      return names === undefined ? { ...all } : pickVariables(this.os, all, names);
     }
     if (names === undefined) return {};
     return Object.fromEntries(
