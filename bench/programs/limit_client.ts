@@ -1,6 +1,4 @@
-// The limit: a bare client by the fastest means of each runtime; see limit_server.ts. One thing it does as ours must, whose servers can be
-// ended with all that they started: the server leads a session of its own. Linux may schedule sessions apart (sched_autogroup), and
-// where it does, that alone can cost more than all that is measured here.
+// The limit: a bare client by the fastest means of each runtime; see limit_server.ts.
 import { type BenchClient, type EchoResult, REQUEST_META } from "./frames.ts";
 
 const ENDING = `,"_meta":${JSON.stringify(REQUEST_META)}}}\n`;
@@ -70,7 +68,7 @@ async function start(
   // deno-lint-ignore no-explicit-any
   const { Deno, Bun } = globalThis as any;
   if (Deno !== undefined) {
-    const child = new Deno.Command(command, { args, stdin: "piped", stdout: "piped", detached: true })
+    const child = new Deno.Command(command, { args, stdin: "piped", stdout: "piped" })
       .spawn();
     const writer = child.stdin.getWriter();
     const encoder = new TextEncoder();
@@ -90,7 +88,6 @@ async function start(
       stdin: "pipe",
       stdout: "pipe",
       stderr: "inherit",
-      detached: true,
     });
     (async () => {
       for await (const chunk of child.stdout) receive(chunk);
@@ -107,7 +104,7 @@ async function start(
     };
   }
   const { spawn } = await import("node:child_process");
-  const child = spawn(command, args, { stdio: ["pipe", "pipe", "inherit"], detached: true });
+  const child = spawn(command, args, { stdio: ["pipe", "pipe", "inherit"] });
   child.stdout.on("data", receive);
   return {
     write: (text) => void child.stdin.write(text),
