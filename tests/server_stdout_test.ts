@@ -115,7 +115,7 @@ test(
     ...SLOW,
     skip: runtimeName() === "bun" && process.platform !== "win32"
       ? false
-      : "only Bun can duplicate a descriptor, and not on Windows: see the README",
+      : "only Bun can duplicate a descriptor, and not on Windows: see docs/stdout.md",
   },
   async (t) => {
     const server = startProcess(t, "tests/fixtures/server_strays");

@@ -70,7 +70,7 @@ for (const way of ["the pipes of this runtime", "true pipes"]) {
         assert.equal(stdout, FRAMES);
         for (const stray of strays) assert.ok(stderr.includes(stray), stderr);
       } else {
-        // The limit that the README tells: no runtime but Bun can duplicate a descriptor.
+        // The limit that docs/stdout.md tells: no runtime but Bun can duplicate a descriptor.
         for (const stray of strays) assert.ok(stdout.includes(stray), stdout);
         assert.equal(strays.reduce((text, stray) => text.replace(stray, ""), stdout), FRAMES);
       }
@@ -94,7 +94,7 @@ test(
   "openStdio({ exclusive: true }) gives a child that inherits stdin its end, and no request (V14, B40)",
   {
     ...POSIX_SHELL,
-    ...name === "bun" ? {} : { skip: "only Bun can duplicate a descriptor: see the README" },
+    ...name === "bun" ? {} : { skip: "only Bun can duplicate a descriptor: see docs/stdout.md" },
   },
   async (t) => {
     const { stdout, stderr } = await runWire(t, "the pipes of this runtime", "inherit");
@@ -105,7 +105,10 @@ test(
 
 test(
   "openStdio({ exclusive: true }) lets the client see the end of the channel though a child lives on (V14)",
-  { ...POSIX_SHELL, ...name === "deno" ? { skip: "Deno cannot take the channel away: see the README" } : {} },
+  {
+    ...POSIX_SHELL,
+    ...name === "deno" ? { skip: "Deno cannot take the channel away: see docs/stdout.md" } : {},
+  },
   async (t) => {
     const script = `"$@" | cat; echo "the end"`;
     const own = program("own_wire.ts", ["ignore", "holder"]);
