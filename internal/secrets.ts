@@ -50,13 +50,7 @@ export function maskSecrets(text: string): string {
   return maskLooks(maskNamed(text, isAnything));
 }
 
-/** Arguments with every secret replaced by `…`, also where it is the word behind its option. */
-export function maskArguments(args: Iterable<string>): string[] {
-  const masker = new ArgumentMasker();
-  return Array.from(args, (argument) => masker.mask(argument));
-}
-
-/** Masks the arguments of a command one after another. What could be a piece of a program is left as it is. */
+/** Masks the arguments of a command one after another, also where a secret is the word behind its option. What could be a piece of a program is left as it is. */
 export class ArgumentMasker {
   /** What the argument before says of this one. */
   #before: Secrecy = "no";

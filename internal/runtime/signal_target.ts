@@ -1,6 +1,61 @@
 /** Sending signals to a child or its group, with one outcome for what the three runtimes report differently. */
 
-import type { SignalOutcome } from "../../runtime.ts";
+import type { Signal, SignalOutcome } from "../../runtime.ts";
+import { endTree, endTreeNow, type TreeEndMeans } from "./tree_end.ts";
+
+/** What a child is signalled as: alone, or with its group, which on Windows is all that it has started. */
+export abstract class SignalTarget {
+  abstract readonly pid: number;
+  protected readonly isWindows: boolean;
+  readonly #processGroup: boolean;
+
+  constructor(processGroup: boolean, isWindows: boolean) {
+    this.#processGroup = processGroup;
+    this.isWindows = isWindows;
+  }
+
+  protected abstract readonly hasExited: boolean;
+  /** Whether its group may be signalled, and asked for. */
+  protected get mayReachGroup(): boolean {
+    return true;
+  }
+  /** Signals the process alone; tells whether it was there. */
+  protected abstract killChild(signal: Signal): boolean;
+  /** Signals a group by its negative id; throws what the runtime throws. */
+  protected abstract kill(pid: number, signal: Signal | 0): void;
+  /** What ends its tree on Windows. */
+  protected abstract treeEnd(): TreeEndMeans;
+
+  signal(signal: Signal, target: "child" | "group"): SignalOutcome | Promise<SignalOutcome> {
+    return this.#endsTree(target) ? endTree(this.treeEnd()) : this.#signal(signal, target);
+  }
+
+  killNow(target: "child" | "group"): SignalOutcome {
+    return this.#endsTree(target) ? endTreeNow(this.treeEnd()) : this.#signal("SIGKILL", target);
+  }
+
+  groupAlive(): boolean {
+    // Without the permission to look at the group the child has to stand for it.
+    if (!this.#leadsGroup || !this.mayReachGroup) return !this.hasExited;
+    return isGroupAlive(() => this.kill(-this.pid, 0));
+  }
+
+  #signal(signal: Signal, target: "child" | "group"): SignalOutcome {
+    // Windows has no signal that does not end a process, and the runtimes know this one there.
+    const killChild = () => this.killChild(this.isWindows ? "SIGKILL" : signal);
+    if (target === "child" || !this.#leadsGroup) return killChild() ? "sent" : "gone";
+    if (!this.mayReachGroup) return killChild() ? "child_only" : "gone";
+    return signalGroup(() => this.kill(-this.pid, signal), killChild);
+  }
+
+  #endsTree(target: "child" | "group"): boolean {
+    return this.isWindows && target === "group" && this.#processGroup;
+  }
+
+  get #leadsGroup(): boolean {
+    return this.#processGroup && !this.isWindows;
+  }
+}
 
 /** Signals a group, or its leader alone where the group is out of reach. `killChild` tells whether the child was there. */
 export function signalGroup(killGroup: () => void, killChild: () => boolean): SignalOutcome {

@@ -1,24 +1,8 @@
 import type { Connection, Outgoing } from "../../connection.ts";
-import { ConnectionClosedError } from "../../errors.ts";
-import type { JSONRPCMessage } from "../../messages.ts";
 import { closed } from "./transport_errors.ts";
 
 /** As many microtasks as a handler of a notification in the SDKs may need to begin; one is what they take. */
 const HANDLER_TURNS = 3;
-
-/**
- * Queues a message.
- *
- * @throws {ProtocolError} -32000 if the connection is closed.
- * @throws {FrameError} If the message cannot be written.
- */
-export function enqueue(connection: Connection, message: JSONRPCMessage): Outgoing {
-  try {
-    return connection.send(message);
-  } catch (error) {
-    throw error instanceof ConnectionClosedError ? closed(error) : error;
-  }
-}
 
 /** Resolves when the queue has room for more; rejects with code -32000 if the message is lost meanwhile. */
 export async function roomBehind(connection: Connection, frame: Outgoing): Promise<void> {

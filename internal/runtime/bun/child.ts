@@ -1,15 +1,15 @@
 /** Child processes on Bun. */
 
 import type { Readable } from "node:stream";
-import type { ChildHandle, ExitStatus, Signal, SignalOutcome, SpawnCommand } from "../../../runtime.ts";
+import type { ChildHandle, ExitStatus, Signal, SpawnCommand } from "../../../runtime.ts";
 import type { WindowsStart } from "../../windows/start.ts";
 import { Bun, bunProcess, type BunSubprocess } from "./namespace.ts";
 import { writeAll } from "./stdio.ts";
 import { brokenPipe, type ByteSource, readableFrom, writableTo } from "../byte_streams.ts";
 import { sourceOf } from "../node_api/streams.ts";
-import { isGroupAlive, signalGroup } from "../signal_target.ts";
+import { SignalTarget } from "../signal_target.ts";
 import { checkCommand, type PathProbe, spawnFailure } from "../spawn_failure.ts";
-import { endTree, endTreeNow, type TreeEndMeans } from "../tree_end.ts";
+import type { TreeEndMeans } from "../tree_end.ts";
 
 /** Starts a process. */
 export async function spawnOnBun(command: SpawnCommand, probe: PathProbe): Promise<ChildHandle> {
@@ -57,29 +57,26 @@ function spawn(
   });
 }
 
-class BunChild implements ChildHandle {
+class BunChild extends SignalTarget implements ChildHandle {
   readonly pid: number;
   readonly stdin: WritableStream<Uint8Array>;
   readonly stdout: ReadableStream<Uint8Array>;
   readonly stderr: ReadableStream<Uint8Array> | null;
   readonly exited: Promise<ExitStatus | null>;
   readonly #child: BunSubprocess;
-  readonly #processGroup: boolean;
-  readonly #isWindows: boolean;
   readonly #outputs: ChildOutput[] = [];
 
   constructor(child: BunSubprocess, command: SpawnCommand, isWindows: boolean) {
+    super(command.processGroup, isWindows);
     this.#child = child;
-    this.#processGroup = command.processGroup;
-    this.#isWindows = isWindows;
     this.pid = child.pid;
     this.stdin = writableTo({
       write: (bytes) => {
         // Bun takes bytes for a dead child without a word.
-        if (this.#hasExited) throw brokenPipe();
+        if (this.hasExited) throw brokenPipe();
         const writing = writeAll(child.stdin, bytes);
         const check = (): void => {
-          if (this.#hasExited) throw brokenPipe();
+          if (this.hasExited) throw brokenPipe();
         };
         if (writing !== undefined) return writing.then(check);
         check();
@@ -104,27 +101,8 @@ class BunChild implements ChildHandle {
     );
   }
 
-  get #hasExited(): boolean {
+  protected override get hasExited(): boolean {
     return this.#child.exitCode !== null || this.#child.signalCode !== null;
-  }
-
-  signal(signal: Signal, target: "child" | "group"): SignalOutcome | Promise<SignalOutcome> {
-    return this.#endsTree(target) ? endTree(this.#treeEnd()) : this.#signal(signal, target);
-  }
-
-  killNow(target: "child" | "group"): SignalOutcome {
-    return this.#endsTree(target) ? endTreeNow(this.#treeEnd()) : this.#signal("SIGKILL", target);
-  }
-
-  #signal(signal: Signal, target: "child" | "group"): SignalOutcome {
-    const killChild = (): boolean => this.#killChild(signal);
-    if (target === "child" || !this.#leadsGroup) return killChild() ? "sent" : "gone";
-    return signalGroup(() => bunProcess().kill(-this.pid, signal), killChild);
-  }
-
-  groupAlive(): boolean {
-    if (!this.#leadsGroup) return !this.#hasExited;
-    return isGroupAlive(() => bunProcess().kill(-this.pid, 0));
   }
 
   unref(): void {
@@ -138,22 +116,17 @@ class BunChild implements ChildHandle {
     return readableFrom(output);
   }
 
-  #killChild(signal: Signal): boolean {
-    if (this.#hasExited) return false;
-    // Windows has no signal that does not end it, and Bun knows this one there.
-    this.#child.kill(this.#isWindows ? "SIGKILL" : signal);
+  protected override killChild(signal: Signal): boolean {
+    if (this.hasExited) return false;
+    this.#child.kill(signal);
     return true;
   }
 
-  #endsTree(target: "child" | "group"): boolean {
-    return this.#isWindows && target === "group" && this.#processGroup;
+  protected override kill(pid: number, signal: Signal | 0): void {
+    bunProcess().kill(pid, signal);
   }
 
-  get #leadsGroup(): boolean {
-    return this.#processGroup && !this.#isWindows;
-  }
-
-  #treeEnd(): TreeEndMeans {
+  protected override treeEnd(): TreeEndMeans {
     const toOptions = ({ command, args }: WindowsStart) =>
       ({
         cmd: [command, ...args],
@@ -166,14 +139,14 @@ class BunChild implements ChildHandle {
       pid: this.pid,
       systemRoot: bunProcess().env.SystemRoot,
       exited: this.exited,
-      hasExited: () => this.#hasExited,
+      hasExited: () => this.hasExited,
       async run(program) {
         const helper = Bun.spawn(toOptions(program));
         helper.unref();
         return await helper.exited === 0;
       },
       runNow: (program) => Bun.spawnSync(toOptions(program)).exitCode === 0,
-      killChild: () => this.#killChild("SIGKILL"),
+      killChild: () => this.killChild("SIGKILL"),
     };
   }
 }

@@ -1,6 +1,6 @@
 /** The part of Bun's namespace that is used here, by hand: no types of Bun are installed. */
 
-import type { ProcessEvents } from "../node_api/process_end.ts";
+import type { NodeLikeProcess } from "../node_api/adapter.ts";
 
 /** A file or a descriptor. */
 export interface BunFile {
@@ -68,16 +68,11 @@ export interface BunNamespace {
 }
 
 /** What is used of Bun's global `process`. Touching its streams loads the Node layer, the rest is native. */
-export interface BunProcess extends ProcessEvents {
-  readonly platform: string;
-  readonly ppid: number;
-  readonly env: Record<string, string | undefined>;
+export interface BunProcess extends NodeLikeProcess {
   readonly execArgv: readonly string[];
   readonly stdout: object;
   readonly stderr: object;
   kill(pid: number, signal: string | number): unknown;
-  cwd(): string;
-  exit(code: number): never;
   getBuiltinModule(name: string): unknown;
 }
 

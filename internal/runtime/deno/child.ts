@@ -1,14 +1,14 @@
 /** Child processes on Deno. */
 
 import type { ProcessError } from "../../../errors.ts";
-import type { ChildHandle, ExitStatus, Signal, SignalOutcome, SpawnCommand } from "../../../runtime.ts";
+import type { ChildHandle, ExitStatus, Signal, SpawnCommand } from "../../../runtime.ts";
 import type { WindowsStart } from "../../windows/start.ts";
 import { type ByteSink, type ByteSource, readableFrom, writableTo } from "../byte_streams.ts";
 import { Deno, type DenoChildProcess, isGranted } from "./namespace.ts";
 import { ReusedBuffer } from "./stdio.ts";
-import { isGone, isGroupAlive, signalGroup } from "../signal_target.ts";
+import { isGone, SignalTarget } from "../signal_target.ts";
 import { checkCommand, type PathProbe, processError, spawnFailure } from "../spawn_failure.ts";
-import { endTree, endTreeNow, type TreeEndMeans } from "../tree_end.ts";
+import type { TreeEndMeans } from "../tree_end.ts";
 
 /** Starts a process. */
 export async function spawnOnDeno(command: SpawnCommand, probe: PathProbe): Promise<ChildHandle> {
@@ -67,21 +67,18 @@ function notPermitted(command: SpawnCommand, cause?: unknown): ProcessError {
   return processError("permission_denied", command, "Deno has no permission to run it", { hint }, cause);
 }
 
-class DenoChild implements ChildHandle {
+class DenoChild extends SignalTarget implements ChildHandle {
   readonly pid: number;
   readonly stdin: WritableStream<Uint8Array>;
   readonly stdout: ReadableStream<Uint8Array>;
   readonly stderr: ReadableStream<Uint8Array> | null;
   readonly exited: Promise<ExitStatus | null>;
   readonly #child: DenoChildProcess;
-  readonly #processGroup: boolean;
-  readonly #isWindows: boolean;
-  #hasExited = false;
+  protected override hasExited = false;
 
   constructor(child: DenoChildProcess, processGroup: boolean, pipesStderr: boolean, isWindows: boolean) {
+    super(processGroup, isWindows);
     this.#child = child;
-    this.#processGroup = processGroup;
-    this.#isWindows = isWindows;
     this.pid = child.pid;
     this.stdin = writableTo(sinkOf(child.stdin));
     this.stdout = readableFrom(sourceOf(child.stdout));
@@ -90,39 +87,21 @@ class DenoChild implements ChildHandle {
       // For a signal Deno makes up a code, 128 + its number.
       ({ code, signal }) => signal !== null ? { signal } : { code },
       () => null,
-    ).finally(() => this.#hasExited = true);
-  }
-
-  signal(signal: Signal, target: "child" | "group"): SignalOutcome | Promise<SignalOutcome> {
-    return this.#endsTree(target) ? endTree(this.#treeEnd()) : this.#signal(signal, target);
-  }
-
-  killNow(target: "child" | "group"): SignalOutcome {
-    return this.#endsTree(target) ? endTreeNow(this.#treeEnd()) : this.#signal("SIGKILL", target);
-  }
-
-  #signal(signal: Signal, target: "child" | "group"): SignalOutcome {
-    const killChild = (): boolean => this.#killChild(signal);
-    if (target === "child" || !this.#leadsGroup) return killChild() ? "sent" : "gone";
-    // With a list of commands Deno signals only children of its own.
-    if (!isGranted({ name: "run" })) return killChild() ? "child_only" : "gone";
-    return signalGroup(() => Deno.kill(-this.pid, signal), killChild);
-  }
-
-  groupAlive(): boolean {
-    // Without the permission to look at the group the child has to stand for it.
-    if (!this.#leadsGroup || !isGranted({ name: "run" })) return !this.#hasExited;
-    return isGroupAlive(() => Deno.kill(-this.pid, 0));
+    ).finally(() => this.hasExited = true);
   }
 
   unref(): void {
     this.#child.unref();
   }
 
-  #killChild(signal: string): boolean {
+  /** With a list of commands Deno signals only children of its own. */
+  protected override get mayReachGroup(): boolean {
+    return isGranted({ name: "run" });
+  }
+
+  protected override killChild(signal: Signal): boolean {
     try {
-      // Windows has no signal that does not end it, and Deno knows this one there.
-      this.#child.kill(this.#isWindows ? "SIGKILL" : signal);
+      this.#child.kill(signal);
       return true;
     } catch (error) {
       if (error instanceof TypeError || isGone(error)) return false;
@@ -130,15 +109,11 @@ class DenoChild implements ChildHandle {
     }
   }
 
-  #endsTree(target: "child" | "group"): boolean {
-    return this.#isWindows && target === "group" && this.#processGroup;
+  protected override kill(pid: number, signal: Signal | 0): void {
+    Deno.kill(pid, signal);
   }
 
-  get #leadsGroup(): boolean {
-    return this.#processGroup && !this.#isWindows;
-  }
-
-  #treeEnd(): TreeEndMeans {
+  protected override treeEnd(): TreeEndMeans {
     const open = ({ command, args }: WindowsStart) => {
       if (!isGranted({ name: "run", command })) throw new TypeError(`Cannot run ${command}: no permission`);
       return new Deno.Command(command, { args: [...args], stdin: "null", stdout: "null", stderr: "null" });
@@ -147,14 +122,14 @@ class DenoChild implements ChildHandle {
       pid: this.pid,
       systemRoot: isGranted({ name: "env", variable: "SystemRoot" }) ? Deno.env.get("SystemRoot") : undefined,
       exited: this.exited,
-      hasExited: () => this.#hasExited,
+      hasExited: () => this.hasExited,
       async run(program) {
         const helper = open(program).spawn();
         helper.unref();
         return (await helper.status).code === 0;
       },
       runNow: (program) => open(program).outputSync().code === 0,
-      killChild: () => this.#killChild("SIGKILL"),
+      killChild: () => this.killChild("SIGKILL"),
     };
   }
 }

@@ -3,12 +3,12 @@
 import type { ChildProcessByStdio } from "node:child_process";
 import type { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
-import type { ChildHandle, ExitStatus, Signal, SignalOutcome, SpawnCommand } from "../../../runtime.ts";
+import type { ChildHandle, ExitStatus, Signal, SpawnCommand } from "../../../runtime.ts";
 import { readableFrom, writableTo } from "../byte_streams.ts";
 import { sinkOf, sourceOf } from "../node_api/streams.ts";
-import { isGroupAlive, signalGroup } from "../signal_target.ts";
+import { SignalTarget } from "../signal_target.ts";
 import { checkCommand, type PathProbe, spawnFailure } from "../spawn_failure.ts";
-import { endTree, endTreeNow, type TreeEndMeans } from "../tree_end.ts";
+import type { TreeEndMeans } from "../tree_end.ts";
 import { nodeProcess } from "./process.ts";
 
 /** Starts a process. */
@@ -43,7 +43,7 @@ export async function spawnOnNode(command: SpawnCommand, probe: PathProbe): Prom
 type ChildProcesses = typeof import("node:child_process");
 type Child = ChildProcessByStdio<Writable, Readable, Readable | null>;
 
-class NodeChild implements ChildHandle {
+class NodeChild extends SignalTarget implements ChildHandle {
   readonly pid: number;
   readonly stdin: WritableStream<Uint8Array>;
   readonly stdout: ReadableStream<Uint8Array>;
@@ -51,14 +51,11 @@ class NodeChild implements ChildHandle {
   readonly exited: Promise<ExitStatus | null>;
   readonly #child: Child;
   readonly #processes: ChildProcesses;
-  readonly #processGroup: boolean;
-  readonly #isWindows: boolean;
 
   constructor(child: Child, processGroup: boolean, isWindows: boolean, processes: ChildProcesses) {
+    super(processGroup, isWindows);
     this.#child = child;
     this.#processes = processes;
-    this.#processGroup = processGroup;
-    this.#isWindows = isWindows;
     // Without an id the start has failed, and nobody gets to see this handle.
     this.pid = child.pid ?? 0;
     this.stdin = writableTo(sinkOf(child.stdin));
@@ -71,26 +68,6 @@ class NodeChild implements ChildHandle {
     });
   }
 
-  signal(signal: Signal, target: "child" | "group"): SignalOutcome | Promise<SignalOutcome> {
-    return this.#endsTree(target) ? endTree(this.#treeEnd()) : this.#signal(signal, target);
-  }
-
-  killNow(target: "child" | "group"): SignalOutcome {
-    return this.#endsTree(target) ? endTreeNow(this.#treeEnd()) : this.#signal("SIGKILL", target);
-  }
-
-  #signal(signal: Signal, target: "child" | "group"): SignalOutcome {
-    // Windows has no signal that does not end it, and Node knows this one there.
-    const killChild = () => this.#child.kill(this.#isWindows ? "SIGKILL" : signal);
-    if (target === "child" || !this.#leadsGroup) return killChild() ? "sent" : "gone";
-    return signalGroup(() => nodeProcess().kill(-this.pid, signal), killChild);
-  }
-
-  groupAlive(): boolean {
-    if (!this.#leadsGroup) return !this.#hasExited;
-    return isGroupAlive(() => nodeProcess().kill(-this.pid, 0));
-  }
-
   unref(): void {
     const { stdin, stdout, stderr } = this.#child;
     this.#child.unref();
@@ -98,25 +75,25 @@ class NodeChild implements ChildHandle {
     for (const pipe of [stdin, stdout, stderr] as (Partial<Socket> | null)[]) pipe?.unref?.();
   }
 
-  get #hasExited(): boolean {
+  protected override get hasExited(): boolean {
     return this.#child.exitCode !== null || this.#child.signalCode !== null;
   }
 
-  #endsTree(target: "child" | "group"): boolean {
-    return this.#isWindows && target === "group" && this.#processGroup;
+  protected override killChild(signal: Signal): boolean {
+    return this.#child.kill(signal);
   }
 
-  get #leadsGroup(): boolean {
-    return this.#processGroup && !this.#isWindows;
+  protected override kill(pid: number, signal: Signal | 0): void {
+    nodeProcess().kill(pid, signal);
   }
 
-  #treeEnd(): TreeEndMeans {
+  protected override treeEnd(): TreeEndMeans {
     const options = { stdio: "ignore", windowsHide: true } as const;
     return {
       pid: this.pid,
       systemRoot: nodeProcess().env.SystemRoot,
       exited: this.exited,
-      hasExited: () => this.#hasExited,
+      hasExited: () => this.hasExited,
       run: ({ command, args }) =>
         new Promise((resolve, reject) => {
           const helper = this.#processes.spawn(command, args, options);
@@ -124,7 +101,7 @@ class NodeChild implements ChildHandle {
           helper.unref();
         }),
       runNow: ({ command, args }) => this.#processes.spawnSync(command, args, options).status === 0,
-      killChild: () => this.#child.kill("SIGKILL"),
+      killChild: () => this.killChild("SIGKILL"),
     };
   }
 }

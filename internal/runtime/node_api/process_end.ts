@@ -101,16 +101,3 @@ export class ProcessEndWatch {
     });
   }
 }
-
-/** Listens to signals by `process`. */
-export function listenToSignals(
-  process: ProcessEvents,
-  signals: readonly Signal[],
-  callback: (signal: Signal) => void,
-): () => void {
-  const listeners = signals.map((signal) => [signal, () => callback(signal)] as const);
-  for (const [signal, listener] of listeners) process.on(signal, listener);
-  return () => {
-    for (const [signal, listener] of listeners) process.removeListener(signal, listener);
-  };
-}

@@ -142,7 +142,7 @@ export const ROWS: readonly Mutation[] = [
   {
     id: "R10",
     file: "internal/runtime/bun/child.ts",
-    find: "        const check = (): void => {\n          if (this.#hasExited) throw brokenPipe();",
+    find: "        const check = (): void => {\n          if (this.hasExited) throw brokenPipe();",
     replace: "        const check = (): void => {",
     tests: ["runtime_adapter_test.ts"],
     breaks: "a write while the child dies counts as accepted",
