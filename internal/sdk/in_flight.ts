@@ -39,17 +39,6 @@ export class InFlight {
     this.#queue.admit(request);
   }
 
-  /** Does something behind the requests that came before; it needs no permit and is done at once. */
-  inTurn(act: () => void): void {
-    this.#queue.admit({
-      withdrawn: false,
-      start() {
-        act();
-        return false;
-      },
-    });
-  }
-
   /** Ends a request: its id is free, and its permit. */
   release(request: HandedRequest): void {
     this.#requests.remove(request);

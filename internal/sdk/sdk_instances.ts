@@ -1,8 +1,7 @@
 import type { Era, JSONRPCMessage, RequestId } from "../../messages.ts";
-import { EraChannel } from "./era_channel.ts";
+import { SdkInstance } from "./sdk_instance.ts";
 import {
   makeModern,
-  type MessageExtra,
   type ModernServer,
   modernServerOf,
   type SdkServer,
@@ -15,22 +14,6 @@ export interface SdkInstancesPort {
   send(era: Era, message: JSONRPCMessage, relatedId: RequestId | undefined): Promise<void>;
   /** One of the instances has closed itself. */
   closed(): void;
-}
-
-/** A server of one of the SDKs and the channel it is connected to. */
-export class SdkInstance {
-  readonly product: SdkServer;
-  readonly channel: EraChannel;
-
-  constructor(product: SdkServer, channel: EraChannel) {
-    this.product = product;
-    this.channel = channel;
-  }
-
-  /** Hands it a message. */
-  hand(message: JSONRPCMessage, extra?: MessageExtra): void {
-    this.channel.onmessage?.(message, extra);
-  }
 }
 
 /** The servers that a factory makes: one for each era, when it is first asked for, since an instance of SDK 2.x knows one era. */
@@ -118,14 +101,14 @@ export class SdkInstances {
   }
 
   async #connect(era: Era, product: SdkServer): Promise<SdkInstance> {
-    const channel = new EraChannel(
+    const instance = new SdkInstance(
+      product,
       (message, relatedId) => this.#port.send(era, message, relatedId),
       () => {
         if (!this.#isClosed) this.#port.closed();
       },
     );
-    const instance = new SdkInstance(product, channel);
-    await product.connect(channel);
+    await product.connect(instance);
     this.#connected.push(instance);
     return instance;
   }

@@ -28,11 +28,11 @@ import {
   unsupportedVersion,
 } from "../server/error_answers.ts";
 import type { HandedRequest } from "./handed_request.ts";
-import { type SdkInstance, SdkInstances } from "./sdk_instances.ts";
+import type { SdkInstance } from "./sdk_instance.ts";
+import { SdkInstances } from "./sdk_instances.ts";
 import type { ModernServer, SdkServerFactory } from "./sdk_shapes.ts";
-import { ServerWire } from "./server_wire.ts";
+import { ServerWire, type WirePort } from "./server_wire.ts";
 import { toError } from "./transport_errors.ts";
-import type { WirePort } from "./wire_port.ts";
 
 /** So many notifications wait while a server is being made. */
 const MOST_WAITING = 1_024;
@@ -92,9 +92,9 @@ export class SdkSession implements WirePort {
   }
 
   failed(error: Error): void {
-    for (const { channel } of this.#instances.connected) {
+    for (const instance of this.#instances.connected) {
       try {
-        channel.onerror?.(error);
+        instance.onerror?.(error);
       } catch (thrown) {
         this.#settings.logger.error("[mcp_stdio] onerror has thrown", { error: thrown });
       }

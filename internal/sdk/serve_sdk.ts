@@ -1,10 +1,4 @@
-import type { ByteStreams } from "../../runtime.ts";
-import {
-  type ProcessEnd,
-  type Servable,
-  serveProcess,
-  type ServeProcessSettings,
-} from "../process/serve_process.ts";
+import { type Servable, serveProcess, type ServeProcessSettings } from "../process/serve_process.ts";
 import type { BasicServerSettings, ServerEnd } from "../server/settings.ts";
 import { StreamConnection } from "../stream_connection.ts";
 import type { SdkServerFactory } from "./sdk_shapes.ts";
@@ -15,31 +9,17 @@ export interface ServeSdkSettings extends ServeProcessSettings<ServerEnd>, Basic
 
 /** Makes this process a server of one of the SDKs, with the guard, the limits, the drain and the exit of ours (rule K3). */
 export function serveSdk(factory: SdkServerFactory, settings: ServeSdkSettings): Promise<ServerEnd> {
-  return serveProcess(new SdkServable(factory, settings), settings);
-}
-
-class SdkServable implements Servable<ServerEnd> {
-  readonly #factory: SdkServerFactory;
-  readonly #settings: ServeSdkSettings;
-  #session: SdkSession | undefined;
-
-  constructor(factory: SdkServerFactory, settings: ServeSdkSettings) {
-    this.#factory = factory;
-    this.#settings = settings;
-  }
-
-  run(client: ByteStreams): Promise<ServerEnd> {
-    const { limits, trace } = this.#settings;
-    const connection = new StreamConnection(client, { ...limits, trace });
-    this.#session = new SdkSession(this.#factory, connection, this.#settings);
-    return this.#session.run();
-  }
-
-  stop(end: ProcessEnd): void {
-    this.#session?.stop(end);
-  }
-
-  get hasRead(): boolean {
-    return this.#session?.hasRead ?? false;
-  }
+  let session: SdkSession | undefined;
+  const servable: Servable<ServerEnd> = {
+    run(client) {
+      const { limits, trace } = settings;
+      session = new SdkSession(factory, new StreamConnection(client, { ...limits, trace }), settings);
+      return session.run();
+    },
+    stop: (end) => session?.stop(end),
+    get hasRead() {
+      return session?.hasRead ?? false;
+    },
+  };
+  return serveProcess(servable, settings);
 }

@@ -17,7 +17,20 @@ import { notificationsHandled, roomBehind } from "./posting.ts";
 import { SentRequests } from "./sent_requests.ts";
 import { whyRefused, withoutUnknown } from "./strict_message.ts";
 import { closed, goneResponse, lineError, toError, unreadable } from "./transport_errors.ts";
-import type { WirePort } from "./wire_port.ts";
+
+/** Who takes what a `ServerWire` reads. */
+export interface WirePort {
+  /** Takes a message; a request is answered by `send`, or with an error if this throws or gives a promise that rejects. */
+  receive(message: JSONRPCMessage, request: HandedRequest | undefined): unknown;
+  /** Told of what went wrong; must not throw. */
+  failed(error: Error): void;
+  /** Nothing more comes in; what was accepted is still awaited. */
+  draining(): void;
+  /** There is no more time: what still runs is answered with an error. */
+  aborting(): void;
+  /** All is answered and flushed; called once. */
+  closed(): void;
+}
 
 /**
  * A connection as one of the SDKs can be served on it (rule K2): it hands over so many requests at a time, answers what the SDKs leave
@@ -160,7 +173,7 @@ export class ServerWire implements MessageReaderPort {
     if (message.method === "notifications/cancelled") return this.#cancel(message);
     const mayWait = message.method !== "notifications/progress" && !this.#outbox.full &&
       this.#queue.running < this.#settings.limits.maxInFlightRequests;
-    if (mayWait) this.#inFlight.inTurn(() => this.#hand(message, undefined));
+    if (mayWait) this.#queue.inTurn(() => this.#hand(message, undefined));
     else this.#hand(message, undefined);
   }
 

@@ -1,4 +1,3 @@
-import type { Outgoing } from "../../connection.ts";
 import { CancelledError } from "../../errors.ts";
 import {
   type ClientCapabilities,
@@ -22,6 +21,7 @@ import { checkDuration } from "../options.ts";
 import { readMeta, readProgressToken } from "./envelope.ts";
 import { type Identified, writtenIdOf } from "./id_table.ts";
 import type { Job } from "./job_queue.ts";
+import type { Outbox } from "./outbox.ts";
 import { SERVER_DEFAULTS } from "./settings.ts";
 import { Trail } from "./receiver.ts";
 
@@ -50,13 +50,7 @@ export interface RequestStart extends Identified {
 
 /** The way out for what a request has to say. */
 export interface RequestPort {
-  /** True when senders that can wait should wait. */
-  readonly full: boolean;
-  /** True when senders that did not wait are no longer heard. */
-  readonly overfull: boolean;
-  drained(): Promise<void>;
-  /** Sends a notification. Gives nothing if it was not written. */
-  tell(message: JSONRPCMessage): Outgoing | undefined;
+  readonly outbox: Pick<Outbox, "full" | "overfull" | "drained" | "tell">;
   /** Tells that a request has lost messages, since its handler did not wait. */
   lost(request: ActiveRequest): void;
   /** Runs the request's handler. Returns true if it goes on after the call. */
@@ -243,7 +237,7 @@ export class ActiveRequest implements Job, Identified {
   complete(): void {
     const pending = this.#pendingProgress;
     this.#pendingProgress = undefined;
-    if (pending !== undefined) this.#port.tell(pending);
+    if (pending !== undefined) this.#port.outbox.tell(pending);
     this.#phase = "done";
     this.#endings?.forEach((act) => act(new TypeError("The request has been answered meanwhile")));
   }
@@ -268,7 +262,7 @@ export class ActiveRequest implements Job, Identified {
       ...(message === undefined ? {} : { message: String(message) }),
     };
     const notification: JSONRPCMessage = { jsonrpc: "2.0", method: "notifications/progress", params };
-    if (this.#port.full) this.#sendWhenDrained(notification);
+    if (this.#port.outbox.full) this.#sendWhenDrained(notification);
     else this.#send(notification);
   }
 
@@ -277,7 +271,7 @@ export class ActiveRequest implements Job, Identified {
     const isWaiting = this.#pendingProgress !== undefined;
     this.#pendingProgress = notification;
     if (isWaiting) return;
-    this.#port.drained().then(() => {
+    this.#port.outbox.drained().then(() => {
       const pending = this.#pendingProgress;
       this.#pendingProgress = undefined;
       if (pending !== undefined && this.open) this.#send(pending);
@@ -286,7 +280,7 @@ export class ActiveRequest implements Job, Identified {
 
   #send(notification: JSONRPCMessage): void {
     this.#trail ??= new Trail();
-    this.#trail.add(this.#port.tell(notification));
+    this.#trail.add(this.#port.outbox.tell(notification));
   }
 
   #log(level: LoggingLevel, data: unknown, logger: string | undefined): Promise<void> {
@@ -319,14 +313,14 @@ export class ActiveRequest implements Job, Identified {
   /** Resolves when there is room for more. A handler that does not wait cannot fill the memory: it is not heard then. */
   #say(method: string, params: Params | undefined): Promise<void> {
     if (!this.open) return Promise.resolve();
-    if (this.#mustWait && this.#port.overfull) {
+    if (this.#mustWait && this.#port.outbox.overfull) {
       if (!this.#hasLost) this.#port.lost(this);
       this.#hasLost = true;
-      return this.#port.drained();
+      return this.#port.outbox.drained();
     }
     this.#send(this.#toNotification(method, params));
-    if (!this.#port.full) return Promise.resolve();
-    const drained = this.#port.drained();
+    if (!this.#port.outbox.full) return Promise.resolve();
+    const drained = this.#port.outbox.drained();
     if (!this.#mustWait) {
       this.#mustWait = true;
       drained.then(() => this.#mustWait = false);

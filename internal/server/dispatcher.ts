@@ -1,4 +1,3 @@
-import type { Outgoing } from "../../connection.ts";
 import { type CancelledError, ProtocolError } from "../../errors.ts";
 import { describeId } from "../shown_text.ts";
 import { type Era, isJSONObject, type JSONRPCMessage, type RequestId, type Result } from "../../messages.ts";
@@ -36,7 +35,7 @@ export interface DispatcherParts {
 export class Dispatcher implements RequestPort {
   readonly #settings: ServerSettings;
   readonly #queue: JobQueue;
-  readonly #outbox: Outbox;
+  readonly outbox: Outbox;
   readonly #methods: MethodTable;
   readonly #legacyPeer: LegacyPeer;
   readonly #inFlight = new IdTable<ActiveRequest>();
@@ -48,7 +47,7 @@ export class Dispatcher implements RequestPort {
   constructor(parts: DispatcherParts) {
     this.#settings = parts.settings;
     this.#queue = parts.queue;
-    this.#outbox = parts.outbox;
+    this.outbox = parts.outbox;
     this.#methods = parts.methods;
     this.#legacyPeer = parts.legacyPeer;
     const { clock, logger } = parts.settings;
@@ -127,22 +126,6 @@ export class Dispatcher implements RequestPort {
 
   // What a request needs to speak for itself.
 
-  get full(): boolean {
-    return this.#outbox.full;
-  }
-
-  get overfull(): boolean {
-    return this.#outbox.overfull;
-  }
-
-  drained(): Promise<void> {
-    return this.#outbox.drained();
-  }
-
-  tell(message: JSONRPCMessage): Outgoing | undefined {
-    return this.#outbox.tell(message);
-  }
-
   lost({ id, method }: ActiveRequest): void {
     const what = `[mcp_stdio] the handler of "${method}" does not wait for its messages: some were dropped`;
     this.#settings.logger.warn(what, { id: describeId(id) });
@@ -159,7 +142,7 @@ export class Dispatcher implements RequestPort {
       throw new TypeError(`Cannot ask the client "${method}": the request has been answered`);
     }
     checkCanAsk(method, params, request.clientCapabilities);
-    return this.#legacyPeer.ask(question, request, this.#outbox);
+    return this.#legacyPeer.ask(question, request, this.outbox);
   }
 
   run(request: ActiveRequest): boolean {
@@ -219,7 +202,7 @@ export class Dispatcher implements RequestPort {
       if (isInputRequired(result)) readInputRequests(request, result);
       const { resultEnding } = this.#settings;
       const isPlain = era === "modern" && resultEnding !== undefined && request.batch === undefined &&
-        this.#outbox.takesEndings && isEndedAlike(method, result);
+        this.outbox.takesEndings && isEndedAlike(method, result);
       if (isPlain) ending = resultEnding;
       whole = isPlain ? result : this.complete(method, era, result);
     } catch (error) {
@@ -247,7 +230,7 @@ export class Dispatcher implements RequestPort {
     this.#remove(request);
     request.complete();
     if (request.batch !== undefined) request.batch.add(response);
-    else this.#outbox.respond(response, ending);
+    else this.outbox.respond(response, ending);
   }
 
   #remove(request: ActiveRequest): void {

@@ -84,6 +84,19 @@ export class JobQueue {
     this.pump();
   }
 
+  /** Does something behind the jobs that came before, unless it is withdrawn by then; it is done at once and needs no permit. */
+  inTurn(act: () => void, isWithdrawn: () => boolean = () => false): void {
+    this.admit({
+      start() {
+        act();
+        return false;
+      },
+      get withdrawn() {
+        return isWithdrawn();
+      },
+    });
+  }
+
   /** Tells that a job which went on after its start has ended. */
   ended(): void {
     this.#running--;

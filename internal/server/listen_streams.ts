@@ -14,6 +14,7 @@ import { Receiver } from "./receiver.ts";
 import { invalidParams, serverBusy } from "./error_answers.ts";
 import type { UriBudget } from "./uri_budget.ts";
 import { CancelledError } from "../../errors.ts";
+import type { DispatcherParts } from "./dispatcher.ts";
 import type { JobQueue } from "./job_queue.ts";
 import type { LegacyPeer } from "./legacy_peer.ts";
 import type { Outbox } from "./outbox.ts";
@@ -148,14 +149,6 @@ function stamp(params: Params, writtenId: RequestId | RawId): Params {
   };
 }
 
-/** What the subscriptions work with; the session owns it. */
-export interface SubscriptionParts {
-  readonly settings: ServerSettings;
-  readonly queue: JobQueue;
-  readonly outbox: Outbox;
-  readonly legacyPeer: LegacyPeer;
-}
-
 /** Who is told what is published: the listen streams, and the client of the legacy era (rule V9). */
 export class Subscriptions {
   readonly #settings: ServerSettings;
@@ -166,7 +159,7 @@ export class Subscriptions {
   /** Whether the server ends. */
   #isOver = false;
 
-  constructor(parts: SubscriptionParts) {
+  constructor(parts: Omit<DispatcherParts, "methods">) {
     this.#settings = parts.settings;
     this.#queue = parts.queue;
     this.#outbox = parts.outbox;

@@ -6,7 +6,7 @@ import type { Clock } from "../../runtime.ts";
 import { settlesWithin } from "../clock.ts";
 import { type Ending, type EndingConnection, takesEndings } from "../framing/message_encoder.ts";
 import { errorResponse } from "./error_answers.ts";
-import type { Job, JobQueue } from "./job_queue.ts";
+import type { JobQueue } from "./job_queue.ts";
 import type { Receiver } from "./receiver.ts";
 
 /** So long a client may read nothing when there is no more time for it, in milliseconds. */
@@ -18,26 +18,6 @@ export class Unwritten {
 
   constructor(error: unknown) {
     this.error = error;
-  }
-}
-
-/** A reply that found the output full and takes its turn among the jobs. */
-class Reply implements Job {
-  readonly #send: () => void;
-  readonly #isWithdrawn: () => boolean;
-
-  constructor(send: () => void, isWithdrawn: () => boolean) {
-    this.#send = send;
-    this.#isWithdrawn = isWithdrawn;
-  }
-
-  get withdrawn(): boolean {
-    return this.#isWithdrawn();
-  }
-
-  start(): boolean {
-    this.#send();
-    return false;
   }
 }
 
@@ -145,8 +125,8 @@ export class Outbox {
   }
 
   /** Does what sends something; under a full output that takes a place in the queue, unless it is withdrawn there. */
-  inTurn(send: () => void, isWithdrawn: () => boolean = () => false): void {
-    if (this.full) this.#queue.admit(new Reply(send, isWithdrawn));
+  inTurn(send: () => void, isWithdrawn?: () => boolean): void {
+    if (this.full) this.#queue.inTurn(send, isWithdrawn);
     else send();
   }
 

@@ -77,10 +77,7 @@ export class PromptSet {
   }
 
   #list(params: Params): Result {
-    const entries = new Map([...this.#prompts].map(([name, definition]) => [name, { name, definition }]));
-    const { items, nextCursor } = pageOf(entries, params, this.#pageSize);
-    const prompts = items.map(({ name, definition }) => toListing(name, definition));
-    return nextCursor === undefined ? { prompts } : { prompts, nextCursor };
+    return pageOf("prompts", this.#prompts, toListing, params, this.#pageSize);
   }
 
   async #get(params: Params, context: ActiveRequest): Promise<Result> {
@@ -106,7 +103,7 @@ export class PromptSet {
   }
 }
 
-function toListing(name: string, definition: PromptDefinition): Params {
+function toListing(definition: PromptDefinition, name: string): Params {
   const { title, description, icons, _meta } = definition;
   const args = Object.entries(definition.arguments ?? {}).map(([name, { title, description, required }]) => ({
     name,

@@ -102,23 +102,20 @@ export class ResourceSet {
   }
 
   #list(params: Params): Result {
-    const { items, nextCursor } = pageOf(this.#resources, params, this.#pageSize);
-    const resources = items.map(({ uri, definition }) => ({
+    const toEntry = ({ uri, definition }: Named) => ({
       uri,
       ...toListing(uri, definition),
       size: definition.size,
-    }));
-    return nextCursor === undefined ? { resources } : { resources, nextCursor };
+    });
+    return pageOf("resources", this.#resources, toEntry, params, this.#pageSize);
   }
 
   #listTemplates(params: Params): Result {
-    const entries = new Map([...this.#templates].map(([uri, { definition }]) => [uri, { uri, definition }]));
-    const { items, nextCursor } = pageOf(entries, params, this.#pageSize);
-    const resourceTemplates = items.map(({ uri, definition }) => ({
+    const toEntry = ({ definition }: Template, uri: string) => ({
       uriTemplate: uri,
       ...toListing(uri, definition),
-    }));
-    return nextCursor === undefined ? { resourceTemplates } : { resourceTemplates, nextCursor };
+    });
+    return pageOf("resourceTemplates", this.#templates, toEntry, params, this.#pageSize);
   }
 
   async #read(params: Params, context: ActiveRequest): Promise<Result> {

@@ -122,9 +122,8 @@ export class ToolSet {
   }
 
   #list(params: Params, era: Era): Result {
-    const { items, nextCursor } = pageOf(this.#tools, params, this.#pageSize);
-    const tools = items.map(({ listing, legacyListing }) => era === "modern" ? listing : legacyListing);
-    return nextCursor === undefined ? { tools } : { tools, nextCursor };
+    const listing = era === "modern" ? "listing" : "legacyListing";
+    return pageOf("tools", this.#tools, (tool) => tool[listing], params, this.#pageSize);
   }
 
   #call(params: Params, context: ActiveRequest): Result | Promise<Result> {

@@ -52,7 +52,7 @@ export const ROWS: readonly Mutation[] = [
   {
     id: "V12-2",
     file: "internal/server/active_request.ts",
-    find: "if (this.#mustWait && this.#port.overfull) {",
+    find: "if (this.#mustWait && this.#port.outbox.overfull) {",
     replace: "if (false) {",
     tests: ["server_output_test.ts"],
     breaks: "a handler that logs without waiting fills the memory",
@@ -125,9 +125,9 @@ export const ROWS: readonly Mutation[] = [
     id: "V6",
     file: "internal/server/dispatcher.ts",
     find:
-      "    this.#remove(request);\n    request.complete();\n    if (request.batch !== undefined) request.batch.add(response);\n    else this.#outbox.respond(response, ending);",
+      "    this.#remove(request);\n    request.complete();\n    if (request.batch !== undefined) request.batch.add(response);\n    else this.outbox.respond(response, ending);",
     replace:
-      "    request.complete();\n    if (request.batch !== undefined) request.batch.add(response);\n    else this.#outbox.respond(response, ending);\n    this.#remove(request);",
+      "    request.complete();\n    if (request.batch !== undefined) request.batch.add(response);\n    else this.outbox.respond(response, ending);\n    this.#remove(request);",
     tests: ["server_responses_test.ts"],
     breaks: "the id is free only after its response",
     equivalent: "both happen in one synchronous stretch: the reader cannot run between them",
@@ -199,7 +199,7 @@ export const ROWS: readonly Mutation[] = [
   {
     id: "V10-2",
     file: "internal/server/active_request.ts",
-    find: "    if (pending !== undefined) this.#port.tell(pending);\n",
+    find: "    if (pending !== undefined) this.#port.outbox.tell(pending);\n",
     replace: "",
     tests: ["server_output_test.ts"],
     breaks: "the last progress before the response is lost under a full output",
@@ -426,7 +426,7 @@ export const ROWS: readonly Mutation[] = [
   {
     id: "XA5-1",
     file: "internal/server/active_request.ts",
-    find: "if (pending !== undefined) this.#port.tell(pending);",
+    find: "if (pending !== undefined) this.#port.outbox.tell(pending);",
     replace: "",
     tests: ["server_output_test.ts"],
     breaks: "the last progress of a request is lost when its output was full",

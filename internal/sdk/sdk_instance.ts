@@ -1,9 +1,10 @@
 import type { JSONRPCMessage, RequestId } from "../../messages.ts";
-import type { SdkTransport } from "./sdk_shapes.ts";
+import type { MessageExtra, SdkServer, SdkTransport } from "./sdk_shapes.ts";
 import { closed, toSendError } from "./transport_errors.ts";
 
-/** The transport that one server instance is connected to; what is behind it is shared with the other era's. */
-export class EraChannel implements SdkTransport {
+/** A server of one of the SDKs, and the transport it is connected to; what is behind that is shared with the other era's. */
+export class SdkInstance implements SdkTransport {
+  readonly product: SdkServer;
   onclose?: (() => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;
   onmessage?: ((message: JSONRPCMessage, extra?: unknown) => void) | undefined;
@@ -13,11 +14,18 @@ export class EraChannel implements SdkTransport {
 
   /** `onClosed` is told when the instance closes itself. */
   constructor(
+    product: SdkServer,
     send: (message: JSONRPCMessage, relatedId: RequestId | undefined) => Promise<void>,
     onClosed: () => void,
   ) {
+    this.product = product;
     this.#send = send;
     this.#onClosed = onClosed;
+  }
+
+  /** Hands it a message. */
+  hand(message: JSONRPCMessage, extra?: MessageExtra): void {
+    this.onmessage?.(message, extra);
   }
 
   start(): Promise<void> {
