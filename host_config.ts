@@ -294,7 +294,7 @@ export async function launchAll<T>(
   if (maxRetries !== 0) checkPositiveInteger("retry.maxRetries", maxRetries);
   checkDuration("retry.delayMs", delayMs);
   const readFile = envFileReader(runtime);
-  const launcher = new Launcher<StdioHostServer, HostLaunch, T>({
+  const launcher = new Launcher<T>({
     prepare: (server) => prepareServer(server, readFile),
     launch: ({ server, launch: what }) => launch(signal === undefined ? what : { ...what, signal }, server),
     consent,

@@ -40,3 +40,13 @@ export function isSignal(value: unknown): value is AbortSignal {
   return typeof aborted === "boolean" && typeof addEventListener === "function" &&
     typeof removeEventListener === "function";
 }
+
+/** What a promise gives, or a rejection with the reason if the signal is aborted first. */
+export async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return await promise;
+  let abort = () => {};
+  const aborted = new Promise<never>((_, reject) => abort = () => reject(signal.reason));
+  if (signal.aborted) abort();
+  onAbort(signal, abort);
+  return await Promise.race([promise, aborted]).finally(() => offAbort(signal, abort));
+}

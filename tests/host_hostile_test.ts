@@ -10,7 +10,7 @@ import {
   parseHostConfig,
   type ParseHostConfigOptions,
 } from "../host_config.ts";
-import { AbortWatch } from "../internal/host_config/abort_watch.ts";
+import { untilAborted } from "../internal/abort.ts";
 import { LaunchQueue } from "../internal/host_config/launch_queue.ts";
 import { cpuTime } from "./helpers.ts";
 import { assertLinear } from "./linear_time.ts";
@@ -191,10 +191,12 @@ test("LaunchQueue lets many wait, and give up, in time that grows with their num
   await assertLinear(async (count) => {
     const queue = new LaunchQueue(8, 8);
     const aborter = new AbortController();
-    const watch = new AbortWatch(aborter.signal);
+    const { signal } = aborter;
     const keys = Array.from({ length: count }, (_, index) => index % 2 === 0 ? "npx" : `k${index}`);
-    await Promise.all(keys.map((key) => queue.run(key, () => Promise.resolve(), watch)));
-    const waiting = keys.map(() => queue.run("npx", () => watch.race(new Promise(() => {})), watch));
+    await Promise.all(keys.map((key) => queue.run(key, () => Promise.resolve(), signal)));
+    const waiting = keys.map(() =>
+      queue.run("npx", () => untilAborted(new Promise(() => {}), signal), signal)
+    );
     aborter.abort(new Error("enough"));
     for (const { status } of await Promise.allSettled(waiting)) assert.equal(status, "rejected");
   }, 8000);

@@ -27,14 +27,26 @@ export function sourceAt(text: string, path: readonly string[], within?: Span): 
 /** The elements of the array that is all of the text. */
 export function elementsOf(text: string): Span[] {
   const elements: Span[] = [];
-  let at = skipSpace(text, wholeOf(text).start + 1);
-  while (text[at] !== "]") {
-    const end = endOfValue(text, at);
-    elements.push({ start: at, end });
+  visitParts(text, wholeOf(text).start, (element) => void elements.push(element));
+  return elements;
+}
+
+/** Goes through the members of an object, or the elements of an array, that begins at `start`, as long as `visit` does not give false. */
+export function visitParts(
+  text: string,
+  start: number,
+  visit: (value: Span, key: Span | undefined) => boolean | void,
+): void {
+  const isObject = text[start] === "{";
+  let at = skipSpace(text, start + 1);
+  while (text[at] !== "}" && text[at] !== "]") {
+    const key = isObject ? { start: at, end: endOfString(text, at + 1) + 1 } : undefined;
+    const valueStart = key === undefined ? at : skipSpace(text, skipSpace(text, key.end) + 1);
+    const end = endOfValue(text, valueStart);
+    if (visit({ start: valueStart, end }, key) === false) return;
     at = skipSpace(text, end);
     if (text[at] === ",") at = skipSpace(text, at + 1);
   }
-  return elements;
 }
 
 /** Where the quote stands that ends the string whose first character is at `from`, or the text ends. */
@@ -53,16 +65,9 @@ export function endOfString(text: string, from: number): number {
 function memberOf(text: string, { start }: Span, key: string): Span | undefined {
   if (text[start] !== "{") return undefined;
   let found: Span | undefined;
-  let at = skipSpace(text, start + 1);
-  while (text[at] !== "}") {
-    const endOfKey = endOfString(text, at + 1) + 1;
-    const isMeant = JSON.parse(text.slice(at, endOfKey)) === key;
-    const valueStart = skipSpace(text, skipSpace(text, endOfKey) + 1);
-    const end = endOfValue(text, valueStart);
-    if (isMeant) found = { start: valueStart, end };
-    at = skipSpace(text, end);
-    if (text[at] === ",") at = skipSpace(text, at + 1);
-  }
+  visitParts(text, start, (value, written) => {
+    if (JSON.parse(text.slice(written!.start, written!.end)) === key) found = value;
+  });
   return found;
 }
 
@@ -88,11 +93,13 @@ function endOfBareValue(text: string, start: number): number {
 }
 
 function skipSpace(text: string, from: number): number {
-  let at = from;
-  while (" \t\r\n".includes(text.charAt(at)) && at < text.length) at++;
-  return at;
+  for (let at = from;; at++) {
+    const code = text.charCodeAt(at);
+    if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return at;
+  }
 }
 
-function wholeOf(text: string): Span {
+/** The value that is all of the text. */
+export function wholeOf(text: string): Span {
   return { start: skipSpace(text, 0), end: text.length };
 }

@@ -3,6 +3,8 @@
  * reads its parts when it is asked for them, so that a large file costs no more than what is looked at.
  */
 
+import { type Span, visitParts, wholeOf } from "../framing/json_source.ts";
+
 /** A value and where it begins. */
 export type JsonNode = JsonObject | JsonArray | JsonString | JsonNumber | JsonLiteral;
 
@@ -37,7 +39,7 @@ export const GREATEST_PARTS = 50_000;
 
 /** Reads a text that is known to be JSON, such as `toPlainJson()` gives. */
 export function readJsonTree(text: string): JsonNode {
-  return readNode(new JsonCursor(text));
+  return readNode(text, wholeOf(text));
 }
 
 /** What a node is, with its article. */
@@ -72,9 +74,9 @@ abstract class JsonContainer<Part> {
   #parts: readonly Part[] | undefined;
   #isCut = false;
 
-  constructor(text: string, offset: number, end: number) {
+  constructor(text: string, { start, end }: Span) {
     this.#text = text;
-    this.offset = offset;
+    this.offset = start;
     this.#end = end;
   }
 
@@ -95,18 +97,15 @@ abstract class JsonContainer<Part> {
     return JSON.parse(this.#text.slice(this.offset, this.#end));
   }
 
-  protected abstract readPart(cursor: JsonCursor): Part;
+  protected abstract readPart(text: string, value: Span, key: Span | undefined): Part;
 
   #readParts(): readonly Part[] {
-    const cursor = new JsonCursor(this.#text, this.offset + 1);
     const parts: Part[] = [];
-    while (!cursor.isAtEnd()) {
-      if (parts.length === GREATEST_PARTS) {
-        this.#isCut = true;
-        break;
-      }
-      parts.push(this.readPart(cursor));
-    }
+    visitParts(this.#text, this.offset, (value, key) => {
+      this.#isCut = parts.length === GREATEST_PARTS;
+      if (!this.#isCut) parts.push(this.readPart(this.#text, value, key));
+      return !this.#isCut;
+    });
     return parts;
   }
 }
@@ -127,9 +126,8 @@ export class JsonObject extends JsonContainer<JsonMember> {
     return this.#byKey.get(key);
   }
 
-  protected override readPart(cursor: JsonCursor): JsonMember {
-    const offset = cursor.at;
-    return { key: cursor.readString(), offset, value: readNode(cursor.passColon()) };
+  protected override readPart(text: string, value: Span, key: Span): JsonMember {
+    return { key: readString(text, key), offset: key.start, value: readNode(text, value) };
   }
 }
 
@@ -142,109 +140,31 @@ export class JsonArray extends JsonContainer<JsonNode> {
     return this.parts;
   }
 
-  protected override readPart(cursor: JsonCursor): JsonNode {
-    return readNode(cursor);
+  protected override readPart(text: string, value: Span): JsonNode {
+    return readNode(text, value);
   }
 }
 
-function readNode(cursor: JsonCursor): JsonNode {
-  const offset = cursor.passBlank();
-  switch (cursor.text[offset]) {
+function readNode(text: string, span: Span): JsonNode {
+  const { start: offset } = span;
+  switch (text[offset]) {
     case "{":
-      return new JsonObject(cursor.text, offset, cursor.passContainer());
+      return new JsonObject(text, span);
     case "[":
-      return new JsonArray(cursor.text, offset, cursor.passContainer());
+      return new JsonArray(text, span);
     case '"':
-      return { kind: "string", offset, value: cursor.readString() };
+      return { kind: "string", offset, value: readString(text, span) };
     case "t":
     case "f":
-      return { kind: "boolean", offset, value: cursor.readWord() === "true" };
+      return { kind: "boolean", offset, value: text[offset] === "t" };
     case "n":
-      cursor.readWord();
       return { kind: "null", offset };
     default:
-      return { kind: "number", offset, text: cursor.readWord() };
+      return { kind: "number", offset, text: text.slice(offset, span.end) };
   }
 }
 
-/** Goes through a text that is known to be JSON. */
-class JsonCursor {
-  readonly text: string;
-  at: number;
-
-  constructor(text: string, at = 0) {
-    this.text = text;
-    this.at = at;
-  }
-
-  /** Goes to the next part of a container, if there is one. */
-  isAtEnd(): boolean {
-    this.passBlank();
-    if (this.text[this.at] === ",") {
-      this.at++;
-      this.passBlank();
-    }
-    return this.text[this.at] === "}" || this.text[this.at] === "]";
-  }
-
-  passBlank(): number {
-    while (isBlank(this.text.charCodeAt(this.at))) this.at++;
-    return this.at;
-  }
-
-  passColon(): this {
-    this.passBlank();
-    this.at++;
-    return this;
-  }
-
-  readString(): string {
-    const begin = this.at;
-    this.at = behindString(this.text, begin);
-    const inner = this.text.slice(begin + 1, this.at - 1);
-    return inner.includes("\\") ? JSON.parse(`"${inner}"`) : inner;
-  }
-
-  readWord(): string {
-    const begin = this.at;
-    WORD_END_REGEXP.lastIndex = begin;
-    this.at = WORD_END_REGEXP.exec(this.text)?.index ?? this.text.length;
-    return this.text.slice(begin, this.at);
-  }
-
-  /** Goes behind an object or a list, and says where that is. */
-  passContainer(): number {
-    const { text } = this;
-    let at = this.at;
-    let depth = 0;
-    do {
-      const code = text.charCodeAt(at);
-      // "{" and "[", "}" and "]" differ in one bit.
-      const bracket = code & ~0x20;
-      if (code === QUOTE) at = behindString(text, at);
-      else at++;
-      if (bracket === OPENING) depth++;
-      else if (bracket === CLOSING) depth--;
-    } while (depth > 0);
-    return this.at = at;
-  }
-}
-
-/** Where a string ends that begins at a place. */
-function behindString(text: string, begin: number): number {
-  let at = begin + 1;
-  for (let code = text.charCodeAt(at); code !== QUOTE; code = text.charCodeAt(at)) {
-    at += code === BACKSLASH ? 2 : 1;
-  }
-  return at + 1;
-}
-
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const OPENING = 0x5b;
-const CLOSING = 0x5d;
-const WORD_END_REGEXP = /[\s,}\]]/g;
-
-function isBlank(code: number): boolean {
-  return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
+function readString(text: string, { start, end }: Span): string {
+  const inner = text.slice(start + 1, end - 1);
+  return inner.includes("\\") ? JSON.parse(`"${inner}"`) : inner;
 }

@@ -38,8 +38,9 @@ class JsoncReader {
   readonly #text: string;
   #at = 0;
   #depth = 0;
-  /** The text as plain JSON, if it was not. */
-  #plain: Uint16Array | undefined;
+  /** The text as plain JSON, up to where the last blanks were put. */
+  #plain = "";
+  #plainEnd = 0;
 
   constructor(text: string) {
     this.#text = text;
@@ -50,7 +51,7 @@ class JsoncReader {
     this.#readValue();
     this.#skipBlank();
     if (this.#at < this.#text.length) throw this.#unexpected("the end of the text");
-    return this.#plain === undefined ? this.#text : toText(this.#plain);
+    return this.#plain + this.#text.slice(this.#plainEnd);
   }
 
   #readValue(): void {
@@ -183,9 +184,8 @@ class JsoncReader {
 
   /** Puts blanks from a place up to here. */
   #blank(begin: number): void {
-    this.#plain ??= toUnits(this.#text);
-    // Most are short, for which `fill()` is slow.
-    for (let at = begin; at < this.#at; at++) this.#plain[at] = 0x20;
+    this.#plain += this.#text.slice(this.#plainEnd, begin) + " ".repeat(this.#at - begin);
+    this.#plainEnd = this.#at;
   }
 
   #unexpected(expected: string): JsonSyntaxError {
@@ -193,19 +193,4 @@ class JsoncReader {
     const found = character === undefined ? "the text ends" : `found ${quoteText(character)}`;
     return new JsonSyntaxError(`expected ${expected}, but ${found}`, this.#at);
   }
-}
-
-function toUnits(text: string): Uint16Array {
-  const units = new Uint16Array(text.length);
-  for (let at = 0; at < units.length; at++) units[at] = text.charCodeAt(at);
-  return units;
-}
-
-function toText(units: Uint16Array): string {
-  // No `TextDecoder`, which would replace half of a pair; and no more arguments at a time than a stack takes.
-  const parts: string[] = [];
-  for (let at = 0; at < units.length; at += 8192) {
-    parts.push(String.fromCharCode.apply(null, units.subarray(at, at + 8192) as unknown as number[]));
-  }
-  return parts.join("");
 }

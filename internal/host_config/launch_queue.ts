@@ -1,4 +1,4 @@
-import type { AbortWatch } from "./abort_watch.ts";
+import { offAbort, onAbort } from "../abort.ts";
 
 /** Lets tasks run at the same time up to a limit, and up to another one for those of the same key. First come, first served. */
 export class LaunchQueue {
@@ -15,8 +15,8 @@ export class LaunchQueue {
   }
 
   /** Runs a task when its turn comes. If an abort comes before that, it never runs, and this rejects with the reason. */
-  async run<T>(key: string, task: () => Promise<T>, watch: AbortWatch): Promise<T> {
-    await this.#enter(key, watch);
+  async run<T>(key: string, task: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+    await this.#enter(key, signal);
     try {
       return await task();
     } finally {
@@ -24,19 +24,20 @@ export class LaunchQueue {
     }
   }
 
-  #enter(key: string, watch: AbortWatch): Promise<void> {
+  #enter(key: string, signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
-      if (watch.aborted) return reject(watch.reason);
-      const undo = watch.add(() => {
+      if (signal?.aborted) return reject(signal.reason);
+      const giveUp = () => {
         this.#waiting.delete(waiter);
-        reject(watch.reason);
-      });
+        reject(signal?.reason);
+      };
       const start = () => {
-        undo();
+        if (signal !== undefined) offAbort(signal, giveUp);
         resolve();
       };
       const waiter = { key, start };
       this.#waiting.add(waiter);
+      if (signal !== undefined) onAbort(signal, giveUp);
       this.#startNext();
     });
   }

@@ -102,8 +102,9 @@ export const ROWS: readonly Mutation[] = [
   {
     id: "XD3-3",
     file: "internal/host_config/launcher.ts",
-    find: "if (launchable.server !== server && !await abort.race(this.#isApproved(launchable.server))) {",
-    replace: "if (launchable.server === undefined) {",
+    find:
+      "if (prepared.server !== server && !await untilAborted(this.#isApproved(prepared.server), signal)) {",
+    replace: "if (prepared.server === undefined) {",
     tests: ["env_file_test.ts"],
     breaks: "an env file may load code into a server that was agreed to",
   },
@@ -181,8 +182,8 @@ export const ROWS: readonly Mutation[] = [
   },
   {
     id: "XF16-1",
-    file: "internal/host_config/abort_watch.ts",
-    find: '    this.#signal?.removeEventListener("abort", this.#onAbort);\n',
+    file: "internal/abort.ts",
+    find: ".finally(() => offAbort(signal, abort))",
     replace: "",
     tests: ["launch_all_test.ts"],
     breaks: "a signal that is used for many launches keeps them all",
@@ -214,7 +215,8 @@ export const ROWS: readonly Mutation[] = [
   {
     id: "H2",
     file: "internal/host_config/launcher.ts",
-    find: "if (launchable.server !== server && !await abort.race(this.#isApproved(launchable.server))) {",
+    find:
+      "if (prepared.server !== server && !await untilAborted(this.#isApproved(prepared.server), signal)) {",
     replace: "if (false) {",
     tests: ["launch_all_test.ts", "env_file_test.ts"],
     breaks: "what is started is not what was consented to",
