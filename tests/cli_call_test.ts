@@ -7,8 +7,7 @@ import process from "node:process";
 import { test } from "node:test";
 import { tellEvent } from "../internal/cli/listen.ts";
 import { Screen } from "../internal/cli/screen.ts";
-import { runtimeName } from "../internal/runtime/detect.ts";
-import { ROOT } from "./_sources.ts";
+import { strangerCommand } from "./_stranger.ts";
 import type { ListenEvent } from "../client.ts";
 import { FakeOutput, runCli, runProgram, type RunResult, serverArgs } from "./cli_helpers.ts";
 import { waitUntil } from "./helpers.ts";
@@ -220,10 +219,7 @@ test(
 
 test("Ctrl-C gives up a server that does not answer, at once (L1)", SLOW, async () => {
   const controller = new AbortController();
-  const fixture = join(ROOT, "tests/fixtures/never_reads.mjs");
-  const isDeno = runtimeName() === "deno";
-  const command = [process.execPath, ...isDeno ? ["run", "--quiet", "-A"] : [], fixture];
-  const { code } = await runCli(["list", "--timeout", "1h", "--", ...command], {
+  const { code } = await runCli(["list", "--timeout", "1h", "--", ...strangerCommand("never_reads.mjs")], {
     interrupted: controller.signal,
     isTerminal: true,
     onStart: ({ stderr }) => {

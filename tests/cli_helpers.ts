@@ -11,6 +11,7 @@ import { Screen } from "../internal/cli/screen.ts";
 import { systemClock } from "../internal/clock.ts";
 import { detectRuntime } from "../internal/runtime/detect.ts";
 import { systemFiles, type TextInput, type TextOutput } from "../internal/runtime/node_api/terminal.ts";
+import { strangerCommand } from "./_stranger.ts";
 import { commandOf } from "./server_processes.ts";
 
 /** What was written to a stream. */
@@ -122,9 +123,9 @@ export async function runCli(args: readonly string[], options: RunOptions = {}):
   };
 }
 
-/** A server's command behind `--`, on the runtime under test. */
+/** A server's command behind `--`: the command line knows no more of it than of any other. */
 export function serverArgs(program: string, args: readonly string[] = []): string[] {
-  return ["--", ...commandOf(program, args)];
+  return ["--", ...strangerCommand(program, args)];
 }
 
 /** Runs the program `cli.ts` as a process of the runtime under test. */

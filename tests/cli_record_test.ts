@@ -25,8 +25,9 @@ import {
   type RecordedEvent,
 } from "../internal/cli/recording/format.ts";
 import { SignalRelay } from "../internal/cli/record/signals.ts";
-import { runtimeName } from "../internal/runtime/detect.ts";
+
 import type { ChildHandle, RuntimeAdapter } from "../runtime.ts";
+import { strangerCommand } from "./_stranger.ts";
 import { bytesOf, createRandom, IS_FULL, randomCuts, waitUntil } from "./helpers.ts";
 import { SLOW } from "./server_helpers.ts";
 import { commandOf } from "./server_processes.ts";
@@ -34,17 +35,6 @@ import { commandOf } from "./server_processes.ts";
 const IS_WINDOWS = process.platform === "win32";
 const POSIX = { ...SLOW, skip: IS_WINDOWS ? "Windows has no such signals and modes" : false };
 const UNDER_LOAD = { timeoutMs: 60_000 };
-
-/** A fixture in plain JavaScript, on the runtime under test. */
-function fixture(name: string, args: readonly string[] = []): string[] {
-  const path = join(
-    import.meta.dirname!,
-    import.meta.url.endsWith(".js") ? "../../tests" : "",
-    "fixtures",
-    `${name}.mjs`,
-  );
-  return [process.execPath, ...runtimeName() === "deno" ? ["run", "--quiet", "-A"] : [], path, ...args];
-}
 
 /** A folder of its own. */
 function makeFolder(t: TestContext): string {
@@ -120,7 +110,7 @@ test(
   SLOW,
   async (t) => {
     const file = join(makeFolder(t), "a.ndjson");
-    const session = new Session(t, file, fixture("echoes_bytes"), { flags: ["--keep-secrets"] });
+    const session = new Session(t, file, strangerCommand("echoes_bytes.mjs"), { flags: ["--keep-secrets"] });
     const random = createRandom(11);
     const bytes = bytesOf(
       '{"jsonrpc":"2.0","id":1,"method":"x","params":{"password":"hunter22"}}\r\n\n',
@@ -146,7 +136,7 @@ test(
 
 test("record has all of a session that ran faster than it could be written down (L4)", SLOW, async (t) => {
   const file = join(makeFolder(t), "a.ndjson");
-  const session = new Session(t, file, fixture("echoes_bytes"), { flags: ["--keep-secrets"] });
+  const session = new Session(t, file, strangerCommand("echoes_bytes.mjs"), { flags: ["--keep-secrets"] });
   const lines = Array.from(
     { length: IS_FULL ? 60_000 : 6_000 },
     (_, id) =>
@@ -171,7 +161,7 @@ test(
     const line = '{"jsonrpc":"2.0","id":1,"method":"x","params":{"password":"hunter22"}}\n';
     const before = process.umask(0);
     for (const expected of ["a.ndjson", "a-2.ndjson"]) {
-      const session = new Session(t, file, fixture("echoes_bytes"));
+      const session = new Session(t, file, strangerCommand("echoes_bytes.mjs"));
       session.child.stdin!.end(line);
       await session.ended();
       assert.equal(session.text, line);
@@ -186,7 +176,7 @@ test(
 
 test("record ends as its server does: with its code, or by its signal (L4)", POSIX, async (t) => {
   const folder = makeFolder(t);
-  const coded = new Session(t, join(folder, "code.ndjson"), fixture("exits_with", ["37"]));
+  const coded = new Session(t, join(folder, "code.ndjson"), strangerCommand("exits_with.mjs", ["37"]));
   assert.deepEqual(await coded.ended(), { code: 37, signal: null });
   for (const signal of ["SIGKILL", "SIGTERM", "SIGSEGV"]) {
     const file = join(folder, `${signal}.ndjson`);
@@ -203,7 +193,7 @@ test("record ends as its server does: with its code, or by its signal (L4)", POS
 for (const target of ["process", "group"]) {
   test(`record hands on a signal for its ${target} exactly once (L4)`, POSIX, async (t) => {
     const file = join(makeFolder(t), "a.ndjson");
-    const session = new Session(t, file, fixture("cli_signals"), { detached: true });
+    const session = new Session(t, file, strangerCommand("cli_signals.mjs"), { detached: true });
     await waitUntil(() => session.text.includes("ready"), UNDER_LOAD);
     const pid = session.child.pid!;
     // The second comes when the first was handled: a system may make one of two that wait.
@@ -229,7 +219,7 @@ test(
   POSIX,
   async (t) => {
     const file = join(makeFolder(t), "a.ndjson");
-    const session = new Session(t, file, fixture("cli_signals", ["deaf"]));
+    const session = new Session(t, file, strangerCommand("cli_signals.mjs", ["deaf"]));
     await waitUntil(() => session.text.includes("ready"), UNDER_LOAD);
     const server = Number(/ready (\d+)/.exec(session.text)![1]);
     await waitUntil(() => existsSync(file) && readFileSync(file, "utf8").includes("ready"), UNDER_LOAD);
@@ -251,9 +241,9 @@ for (const isDeaf of [false, true]) {
         "record",
         file,
         "--",
-        ...fixture("cli_signals", isDeaf ? ["deaf"] : []),
+        ...strangerCommand("cli_signals.mjs", isDeaf ? ["deaf"] : []),
       ]);
-      const [command = "", ...args] = fixture("cli_host", recorder);
+      const [command = "", ...args] = strangerCommand("cli_host.mjs", recorder);
       const host = spawn(command, args, { stdio: "pipe" });
       t.after(() => void host.kill("SIGKILL"));
       let said = "";
@@ -292,7 +282,7 @@ test("a full disk, or no place for a file, costs the recording and not the sessi
   skip: existsSync("/dev/full") ? false : "the system has no /dev/full",
 }, async (t) => {
   for (const file of ["/dev/full", "/no/such/folder/a.ndjson"]) {
-    const session = new Session(t, file, fixture("echoes_bytes"));
+    const session = new Session(t, file, strangerCommand("echoes_bytes.mjs"));
     const bytes = bytesOf('{"jsonrpc":"2.0","method":"x"}\n'.repeat(20_000));
     session.child.stdin!.end(bytes);
     assert.deepEqual(await session.ended(), { code: 0, signal: null });
@@ -303,7 +293,9 @@ test("a full disk, or no place for a file, costs the recording and not the sessi
 
 test("record holds a server whose host does not read, as a pipe would (L4)", POSIX, async (t) => {
   const file = join(makeFolder(t), "a.ndjson");
-  const session = new Session(t, file, fixture("floods_stdout", ["64"]), { stdio: ["pipe", "pipe", "pipe"] });
+  const session = new Session(t, file, strangerCommand("floods_stdout.mjs", ["64"]), {
+    stdio: ["pipe", "pipe", "pipe"],
+  });
   session.child.stdout!.pause();
   await waitUntil(() => existsSync(file), UNDER_LOAD);
   // It is held when the file does not grow any more: nothing passes.
@@ -348,7 +340,7 @@ test(
   async (t) => {
     const folder = makeFolder(t);
     const config = join(folder, ".mcp.json");
-    const [command, ...args] = fixture("echoes_bytes");
+    const [command, ...args] = strangerCommand("echoes_bytes.mjs");
     writeFileSync(
       config,
       JSON.stringify({ mcpServers: { echo: { command, args, env: { API_KEY: "topsecret" } } } }),

@@ -2,26 +2,19 @@
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import process from "node:process";
 import { test, type TestContext } from "node:test";
-import { fileURLToPath } from "node:url";
 import { Recorder } from "../internal/cli/record/recorder.ts";
 import { readRecording } from "../internal/cli/recording/read_recording.ts";
 import { findDifferences, NOTHING, readScript } from "../internal/cli/replay/script.ts";
-import { runtimeName } from "../internal/runtime/detect.ts";
+import { strangerCommand } from "./_stranger.ts";
 import { runCli } from "./cli_helpers.ts";
 import { bytesOf } from "./helpers.ts";
 import { SLOW } from "./server_helpers.ts";
 
-const FIXTURE = join(
-  dirname(fileURLToPath(import.meta.url)),
-  import.meta.url.endsWith(".js") ? "../../tests" : "",
-  "fixtures/cli_replayed.mjs",
-);
-
 function server(mode: string): string[] {
-  return ["--", process.execPath, ...runtimeName() === "deno" ? ["run", "--quiet", "-A"] : [], FIXTURE, mode];
+  return ["--", ...strangerCommand("cli_replayed.mjs", [mode])];
 }
 
 /** What was said, in order. */

@@ -7,7 +7,7 @@ import process from "node:process";
 import { test, type TestContext } from "node:test";
 import { runCli, serverArgs } from "./cli_helpers.ts";
 import { SLOW } from "./server_helpers.ts";
-import { commandOf } from "./server_processes.ts";
+import { strangerCommand } from "./_stranger.ts";
 
 /** A host's file in a folder of its own. */
 function writeConfig(t: TestContext, servers: { readonly [name: string]: unknown }): string {
@@ -19,7 +19,7 @@ function writeConfig(t: TestContext, servers: { readonly [name: string]: unknown
 }
 
 function entry(program: string): { command: string; args: string[] } {
-  const [command = "", ...args] = commandOf(program);
+  const [command = "", ...args] = strangerCommand(program);
   return { command, args };
 }
 

@@ -7,6 +7,7 @@ import { basename, delimiter, dirname, join } from "node:path";
 import process from "node:process";
 import type { TestContext } from "node:test";
 import { pathToFileURL } from "node:url";
+import { strangerCommand } from "./_stranger.ts";
 import { runCli } from "./cli_helpers.ts";
 import type { Block } from "./docs_pages.ts";
 import { commandOf, programPath } from "./server_processes.ts";
@@ -76,7 +77,7 @@ export function closeShell({ folder }: Shell): void {
 
 /**
  * Runs a line of a shell block, such as `npx @mcp/stdio list -- deno run forecast.ts` or `echo '…' | deno run forecast.ts`. A server
- * behind `--`, or in a host's file of the page, runs on the runtime under test.
+ * behind `--`, or in a host's file of the page, is a stranger to it.
  */
 export async function runLine(
   t: TestContext,
@@ -112,7 +113,7 @@ function commandFor(words: readonly string[], shell: Shell): string[] {
   const cliWords = cliWordsOf(words);
   if (cliWords !== undefined) return commandOf("cli", toRun(cliWords, shell));
   const [name, ...args] = exampleOf(words) ?? [];
-  return name === undefined ? [...words] : commandOf(name, args);
+  return name === undefined ? [...words] : strangerCommand(name, args);
 }
 
 /** The words of a line; quotes keep words together. */

@@ -7,7 +7,7 @@ import process from "node:process";
 import { after, test } from "node:test";
 import { runtimeName } from "../internal/runtime/detect.ts";
 import { ROOT } from "./_sources.ts";
-import { runCli, serverArgs } from "./cli_helpers.ts";
+import { runCli } from "./cli_helpers.ts";
 import { GUIDES, PROGRAMS, SERVERS } from "./docs_examples.ts";
 import { type Block, placeOf, readPages } from "./docs_pages.ts";
 import {
@@ -21,6 +21,7 @@ import {
   type Said,
 } from "./docs_programs.ts";
 import { SLOW } from "./server_helpers.ts";
+import { commandOf } from "./server_processes.ts";
 
 const PAGES = readPages();
 const BLOCKS = PAGES.flatMap(({ blocks }) => blocks);
@@ -54,7 +55,7 @@ for (const name of PROGRAMS) {
 
 for (const [name, { args, gives }] of Object.entries(SERVERS)) {
   test(`examples/${name}.ts answers`, SLOW, async () => {
-    const { code, stdout, stderr } = await runCli([...args, ...serverArgs(`examples/${name}`)]);
+    const { code, stdout, stderr } = await runCli([...args, "--", ...commandOf(`examples/${name}`)]);
     assert.equal(code, 0, stderr);
     assert.match(stdout.trim(), gives);
   });
@@ -67,7 +68,7 @@ test("examples/notes_server.ts keeps notes from one start to the next", {
 }, async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "notes-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
-  const server = serverArgs("examples/notes_server", [join(folder, "notes.db")]);
+  const server = ["--", ...commandOf("examples/notes_server", [join(folder, "notes.db")])];
   const added = await runCli(["call", "add-note", "text=buy salmon", ...server]);
   assert.match(added.stdout, /note:\/\/1/, added.stderr);
   const found = await runCli(["call", "find-notes", "text=salmon", "--json", ...server]);

@@ -1,14 +1,14 @@
 /** Runs of `doctor` in this process, on servers of the test. */
 
-import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { ROOT } from "./_sources.ts";
+import { strangerCommand } from "./_stranger.ts";
 import { Examination, type Examined } from "../internal/cli/doctor/examination.ts";
 import { DEFAULTS, type DoctorOptions } from "../internal/cli/doctor/options.ts";
 import { CATALOGUE, TABLE } from "../internal/cli/doctor/table.ts";
 import type { Verdict } from "../internal/cli/doctor/verdict.ts";
 import { isSelected } from "../internal/cli/doctor/selection.ts";
-import { detectRuntime, runtimeName } from "../internal/runtime/detect.ts";
+import { detectRuntime } from "../internal/runtime/detect.ts";
 import type { DoctorFixture } from "./doctor_fixtures.ts";
 
 /** Examines a server. */
@@ -34,10 +34,9 @@ export async function examine(
   }, TABLE).run();
 }
 
-/** The command of the fixture server, on the runtime under test. */
+/** The command of the fixture server. */
 export function fixtureCommand(args: readonly string[] = []): string[] {
-  const deno = runtimeName() === "deno" ? ["run", "--quiet", "-A"] : [];
-  return [process.execPath, ...deno, `${ROOT}/tests/fixtures/doctor_server.mjs`, ...args];
+  return strangerCommand("doctor_server.mjs", args);
 }
 
 /** What was said, by id; the worse of two eras. */

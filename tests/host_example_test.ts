@@ -9,6 +9,7 @@ import process from "node:process";
 import { test, type TestContext } from "node:test";
 import { runtimeName } from "../internal/runtime/detect.ts";
 import { SLOW } from "./server_helpers.ts";
+import { strangerCommand } from "./_stranger.ts";
 import { commandOf } from "./server_processes.ts";
 
 /** How the host runs, and how it has to end. */
@@ -57,9 +58,9 @@ function writeConfig(t: TestContext, servers: { readonly [name: string]: unknown
   return path;
 }
 
-/** The entry of a program of this module on the runtime under test. */
+/** The entry of a program of this module, as a stranger's. */
 function entry(program: string): { command: string; args: string[] } {
-  const [command = "", ...args] = commandOf(program);
+  const [command = "", ...args] = strangerCommand(program);
   return { command, args };
 }
 

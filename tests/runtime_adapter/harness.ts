@@ -3,6 +3,7 @@
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import type { TestContext } from "node:test";
+import { strangerCommand } from "../_stranger.ts";
 import { detectRuntime, type RuntimeName, runtimeName } from "../../internal/runtime/detect.ts";
 import type { ChildHandle, ExitStatus, RuntimeAdapter, SpawnCommand } from "../../runtime.ts";
 
@@ -67,12 +68,13 @@ export function command(
   return { command, args, env: ENV, stderr: "inherit", processGroup: true, ...options };
 }
 
-/** The command that runs a fixture on this runtime. */
+/** The command that runs a fixture: a program of this module on the runtime under test, plain JavaScript as a stranger's. */
 export function program(
   file: string,
   args: readonly string[] = [],
   flags: readonly string[] = ["-A"],
 ): string[] {
+  if (file.endsWith(".mjs")) return strangerCommand(file, args);
   return [process.execPath, ...name === "deno" ? ["run", ...flags] : [], fixture(file), ...args];
 }
 
