@@ -18,10 +18,10 @@ export interface Ended {
 /** Runs a program to its end, or until the time is over. */
 export function runInGroup(
   [command, ...args]: readonly [string, ...string[]],
-  { cwd, timeoutMs }: { cwd: string; timeoutMs: number },
+  { cwd, timeoutMs, env = process.env }: { cwd: string; timeoutMs: number; env?: NodeJS.ProcessEnv },
 ): Promise<Ended> {
   return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { cwd, detached: true, stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(command, args, { cwd, env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
     const { pid } = child;
     if (pid !== undefined) running.add(pid);
     let output = "";
