@@ -4,9 +4,9 @@ import type { Conversation } from "./conversation.ts";
 import type { Era } from "./era.ts";
 import type { Facts } from "./facts.ts";
 import type { DoctorOptions } from "./options.ts";
-import type { RawLine } from "./raw_line.ts";
+import { codeOf, type RawLine } from "./raw_line.ts";
 import type { EndReport } from "./raw_process.ts";
-import type { Evidence, Finding, Level, Verdict } from "./verdict.ts";
+import { type Evidence, type Finding, type Level, type Make, pass, type Verdict } from "./verdict.ts";
 
 /** The groups, in the order in which they are shown. */
 export const GROUPS = [
@@ -44,8 +44,6 @@ export interface CheckBase {
   readonly eras: EraScope;
   /** The oldest revision that has the rule. */
   readonly since?: string;
-  /** The last revision that has it. */
-  readonly until?: string;
   /** The rule, in a few words. */
   readonly title: string;
   /** Page of the specification, and heading; or another source. */
@@ -68,7 +66,7 @@ export interface Place {
 /** One that talks in the conversation that many share: harmless to those behind it. */
 export interface SharedCheck extends CheckBase {
   readonly how: "shared";
-  run(talk: Conversation, trial: Trial): Promise<Finding>;
+  run(talk: Conversation, trial: Trial): Finding | Promise<Finding>;
 }
 
 /** One that needs processes of its own. */
@@ -78,7 +76,7 @@ export interface OwnCheck extends CheckBase {
   readonly deep?: boolean;
   /** Runs with `--quick`, too. */
   readonly quick?: boolean;
-  run(trial: Trial): Promise<Finding>;
+  run(trial: Trial): Finding | Promise<Finding>;
 }
 
 /** One that looks at everything that came in the whole run. */
@@ -111,15 +109,12 @@ export interface StartOptions {
   /** Puts a command in front of the server's: `sh -c SCRIPT`, in which `"$@"` is the server. */
   readonly script?: string;
   readonly env?: Readonly<Record<string, string | undefined>>;
-  readonly cwd?: string;
   readonly stderr?: "pipe" | "ignore";
 }
 
 /** How a conversation is opened. */
 export interface OpenOptions extends StartOptions {
   readonly era?: Era;
-  /** Capabilities that `initialize` declares. */
-  readonly capabilities?: { readonly [name: string]: unknown };
   /** Opens the modern era by the probe alone. */
   readonly probeOnly?: boolean;
 }
@@ -158,7 +153,58 @@ export function group(name: Group, rows: readonly Row[]): Check[] {
   return rows.map((row) => ({ ...row, group: name }));
 }
 
+/** What a row gives; the eras only where they are not those of its kind. */
+type Given<T extends CheckBase> = Omit<T, "group" | "how" | "eras"> & Partial<Pick<T, "eras">>;
+
 /** A check of the conversation that many share, made in each era. */
-export function sharedRow(row: Omit<SharedCheck, "group" | "how" | "eras">): Row {
-  return { ...row, eras: "each", how: "shared" };
+export function sharedRow(row: Given<SharedCheck>): Row {
+  return { eras: "each", ...row, how: "shared" };
+}
+
+/** A check with processes of its own, made in the first era that is spoken. */
+export function ownRow(row: Given<OwnCheck>): Row {
+  return { eras: "any", ...row, how: "own" };
+}
+
+/** A check that sends nothing, made in each era. */
+export function watchRow(
+  { sends = "nothing: it looks at every line of the whole run", ...row }: WatchGiven,
+): Row {
+  return { eras: "each", ...row, sends, how: "watch" };
+}
+
+type WatchGiven = Omit<Given<WatchCheck>, "sends"> & Partial<Pick<WatchCheck, "sends">>;
+
+/** What a check needs is not there. */
+export class Unmet extends Error {
+  readonly finding: Finding;
+
+  constructor(finding: Finding) {
+    super(finding.summary);
+    this.name = "Unmet";
+    this.finding = finding;
+  }
+}
+
+/** What a check says; where its needs are not met, which. */
+export async function runCheck(run: () => Finding | Promise<Finding>): Promise<Finding> {
+  try {
+    return await run();
+  } catch (error) {
+    if (error instanceof Unmet) return error.finding;
+    throw error;
+  }
+}
+
+/** Judges an error by its code; the last that is allowed is the one that is named. */
+export function judgeCode(
+  line: RawLine,
+  allowed: readonly number[],
+  say: Make,
+  ...shown: Evidence[]
+): Finding {
+  const code = codeOf(line)!;
+  return allowed.includes(code)
+    ? pass(String(code))
+    : say(`code ${code} instead of ${allowed.at(-1)}`, ...shown);
 }

@@ -1,10 +1,18 @@
 /** A raw conversation: lines that are sent, answers found by their ids, fences, and how it was opened. */
 
-import { type Era, fenceMethod, initializeParams, paramsIn } from "./era.ts";
-import { at, isObject, type Members, type RawLine } from "./raw_line.ts";
+import { type Era, fenceMethod, initializeParams, requestOf, requestText } from "./era.ts";
+import {
+  at,
+  idKey,
+  isAnswer,
+  isAnswerTo,
+  isObject,
+  type Members,
+  objectAt,
+  type RawLine,
+} from "./raw_line.ts";
 import type { EndReport, RawProcess } from "./raw_process.ts";
-import { toBase64 } from "./shown.ts";
-import { show } from "./shown.ts";
+import { show, toBase64 } from "./shown.ts";
 import type { Evidence } from "./verdict.ts";
 
 /** A request that was sent. */
@@ -18,11 +26,16 @@ export interface Asked {
   readonly text: string;
   /** How many lines had come when it was sent; its answer is none of those. */
   readonly from: number;
-  /** Its place among the lines that were sent. */
-  readonly sentAt: number;
   readonly at: number;
   /** Whether it may be left unanswered, or be answered without its id: it is no proper request. */
   readonly loose: boolean;
+}
+
+/** A request, its answer if one came, and what a verdict on them stands on. */
+export interface Exchange {
+  readonly asked: Asked;
+  readonly line: RawLine | undefined;
+  readonly shown: Evidence;
 }
 
 /** The server has ended, or no longer answers. */
@@ -129,6 +142,19 @@ export class Conversation {
     return this.asked.at(-1)!;
   }
 
+  /** Sends `initialize`. */
+  askInitialize(version: string, id: unknown = this.newId()): Asked {
+    return this.askRaw({ jsonrpc: "2.0", id, method: "initialize", params: initializeParams(version) });
+  }
+
+  /** Sends so many requests in one write. */
+  askMany(count: number): Asked[] {
+    const from = this.asked.length;
+    const texts = Array.from({ length: count }, () => requestText(this.#spoken, this.newId()));
+    this.write(texts.map((text) => `${text}\n`).join(""));
+    return this.asked.slice(from);
+  }
+
   /** The first answer to a request, if it has come. */
   found(asked: Asked): RawLine | undefined {
     return this.lines.slice(asked.from).find((line) => isAnswerTo(line, asked.id));
@@ -136,8 +162,7 @@ export class Conversation {
 
   /** The request that a line answers: the last one with its id that was sent before it came. */
   askedFor(line: RawLine): Asked | undefined {
-    if (line.kind !== "result" && line.kind !== "error") return undefined;
-    if (!("id" in line.message!)) return undefined;
+    if (!isAnswer(line) || !("id" in line.message!)) return undefined;
     return this.#byId.get(idKey(line.message["id"]))?.findLast(({ from }) => from <= line.index);
   }
 
@@ -146,7 +171,7 @@ export class Conversation {
     return this.#byId.has(idKey(id));
   }
 
-  /** All of them. */
+  /** All answers to a request. */
   answers(asked: Asked): RawLine[] {
     return this.lines.slice(asked.from).filter((line) => isAnswerTo(line, asked.id));
   }
@@ -158,6 +183,12 @@ export class Conversation {
     // A process that has closed its output is about to end, and how is what is told next.
     if (found === undefined && this.process.outputEnded) await this.process.exitedWithin(EXIT_MS);
     return found;
+  }
+
+  /** Waits for the answer; gives it with what a verdict on it stands on. */
+  async exchange(asked: Asked, limitMs?: number): Promise<Exchange> {
+    const line = await this.answer(asked, limitMs);
+    return { asked, line, shown: this.evidence({ sent: asked, line }) };
   }
 
   /** Waits for the answer or for two fences behind it: enough where silence is no fault. */
@@ -208,41 +239,34 @@ export class Conversation {
       });
     }
     if (process.outputEnded) return new Ended("it closed its stdout", evidence);
-    return new Ended(
-      `no answer to a ${fenceMethod(this.#spoken)} behind it within ${(waitedMs / 1_000).toFixed(1)} s`,
-      {
-        ...evidence,
-        waitedMs,
-      },
-    );
+    const seconds = (waitedMs / 1_000).toFixed(1);
+    return new Ended(`no answer to a ${fenceMethod(this.#spoken)} behind it within ${seconds} s`, {
+      ...evidence,
+      waitedMs,
+    });
   }
 
   /** Opens the modern era: the probe, then a real request, or the probe alone. */
-  async openModern(
-    era: Era,
-    { listMethod }: { listMethod?: string | undefined } = {},
-  ): Promise<RawLine | undefined> {
+  async openModern(era: Era, listMethod: string | undefined): Promise<void> {
     this.era = era;
-    const probe = this.ask("server/discover", undefined, { id: this.#manners.stringIds ? "1" : 1 });
-    this.opening = await this.answer(probe);
-    this.capabilities = objectAt(this.opening, "result", "capabilities");
+    await this.#open(this.ask("server/discover", undefined, { id: this.#firstId }));
     if (listMethod !== undefined) await this.answer(this.ask(listMethod));
-    return this.opening;
   }
 
   /** Opens the legacy era. */
-  async openLegacy(era: Era, capabilities: Members = {}): Promise<RawLine | undefined> {
+  async openLegacy(era: Era): Promise<void> {
     this.era = era;
-    const asked = this.askRaw({
-      jsonrpc: "2.0",
-      id: this.#manners.stringIds ? "1" : 1,
-      method: "initialize",
-      params: initializeParams(era.version, capabilities),
-    });
+    await this.#open(this.askInitialize(era.version, this.#firstId));
+    await this.send({ jsonrpc: "2.0", method: "notifications/initialized" });
+  }
+
+  get #firstId(): string | number {
+    return this.#manners.stringIds ? "1" : 1;
+  }
+
+  async #open(asked: Asked): Promise<void> {
     this.opening = await this.answer(asked);
     this.capabilities = objectAt(this.opening, "result", "capabilities");
-    await this.send({ jsonrpc: "2.0", method: "notifications/initialized" });
-    return this.opening;
   }
 
   /** Ends the process; its output is then complete. */
@@ -327,7 +351,6 @@ export class Conversation {
       modern: proper && isModern(params),
       text: line.slice(0, 400),
       from: this.lines.length,
-      sentAt: this.sent.length,
       at: this.process.now(),
       loose: !proper,
     };
@@ -337,52 +360,12 @@ export class Conversation {
   }
 }
 
-/** A request of an era. */
-export function requestOf(
-  era: Era,
-  method: string,
-  params: Members | undefined,
-  id: unknown,
-  meta?: Members,
-): Members {
-  const full = paramsIn(era, params, meta);
-  return full === undefined ? { jsonrpc: "2.0", id, method } : { jsonrpc: "2.0", id, method, params: full };
-}
-
-/** Whether a line answers the id: the same value of the same type. */
-export function isAnswerTo(line: RawLine, id: unknown): boolean {
-  return (line.kind === "result" || line.kind === "error") && line.message!["id"] === id &&
-    "id" in line.message!;
-}
-
-/** A key for an id: 1 and "1" are two. */
-export function idKey(id: unknown): string {
-  return JSON.stringify(id) ?? "absent";
-}
-
 /** `code 0`, `signal SIGTERM`. */
 export function describeExit(
   exit: { code?: number | undefined; signal?: string | undefined } | null,
 ): string {
   if (exit === null) return "no status known";
   return exit.signal === undefined ? `code ${exit.code}` : `signal ${exit.signal}`;
-}
-
-/** The code of an error answer. */
-export function codeOf(line: RawLine | undefined): number | undefined {
-  const code = at(line?.message, "error", "code");
-  return typeof code === "number" ? code : undefined;
-}
-
-/** The result of an answer. */
-export function resultOf(line: RawLine | undefined): Members {
-  return objectAt(line, "result");
-}
-
-/** An object within a line's message, or an empty one. */
-export function objectAt(line: RawLine | undefined, ...path: readonly string[]): Members {
-  const found = at(line?.message, ...path);
-  return isObject(found) ? found : {};
 }
 
 function isModern(params: unknown): boolean {

@@ -46,8 +46,33 @@ export function fenceMethod(era: Era): string {
 }
 
 /** The params of `initialize`. */
-export function initializeParams(version: string, capabilities: Members = {}): Members {
-  return { protocolVersion: version, capabilities, clientInfo: CLIENT_INFO };
+export function initializeParams(version: string): Members {
+  return { protocolVersion: version, capabilities: {}, clientInfo: CLIENT_INFO };
+}
+
+/** A request of an era. */
+export function requestOf(
+  era: Era,
+  method: string,
+  params: Members | undefined,
+  id: unknown,
+  meta?: Members,
+): Members {
+  const full = paramsIn(era, params, meta);
+  return full === undefined ? { jsonrpc: "2.0", id, method } : { jsonrpc: "2.0", id, method, params: full };
+}
+
+/** A fence's request with an id and metadata of its own, as text. */
+export function requestText(era: Era, id: unknown, meta?: Members): string {
+  return JSON.stringify(requestOf(era, fenceMethod(era), undefined, id, meta));
+}
+
+/** An id that no request has. */
+export const NO_ID = "doctor-none";
+
+/** The cancellation of a request. */
+export function cancellation(requestId: unknown): Members {
+  return { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId } };
 }
 
 /** Whether a revision is that one or a later one: they are dates. */

@@ -1,9 +1,9 @@
 /** A whole run: which checks are made, in which processes, and what is said about each. */
 
-import type { Check, CheckBase, OwnCheck, SharedCheck, WatchCheck } from "./check.ts";
+import { type Check, type CheckBase, type OwnCheck, runCheck, type SharedCheck } from "./check.ts";
 import { type Conversation, Ended, EraChanged } from "./conversation.ts";
-import { type Era, LEGACY_VERSIONS, MODERN } from "./era.ts";
-import { type EraFacts, type Facts, factsOf, listMethod, newFacts, startMs } from "./facts.ts";
+import { type Era, isSince, LEGACY_VERSIONS, MODERN } from "./era.ts";
+import { type Facts, factsOf, listMethod, newFacts, startMs } from "./facts.ts";
 import { type FirstWords, isDual, sayFirst } from "./first_words.ts";
 import { fetchLists } from "./fetch_lists.ts";
 import type { DoctorOptions } from "./options.ts";
@@ -91,22 +91,18 @@ export class Examination {
     const startedAt = new Date();
     const began = performance.now();
     const words = await this.#findEras();
-    const eras = [this.#facts.modern, this.#facts.legacy].filter((each): each is EraFacts =>
-      each !== undefined
-    );
+    const eras = this.#spoken();
     if (eras.length === 0) {
       this.#sayUnusable(words);
     } else {
+      const own = this.#plan("own");
       this.#planned = this.#plan().length;
-      this.#onPlan({ startMs: startMs(this.#facts), starts: 2 * eras.length + this.#ownChecks().length });
-      for (const { era } of eras) {
-        await this.#runShared(
-          era,
-          words.find((each) => each.talk.era === era)!.talk,
-        );
+      this.#onPlan({ startMs: startMs(this.#facts), starts: 2 * eras.length + own.length });
+      for (const era of eras) {
+        await this.#runShared(era, words.find((each) => each.talk.era === era)!.talk);
       }
-      if (!this.#options.once) { for (const check of this.#ownChecks()) await this.#runOwn(check); }
-      for (const { era } of eras) await this.#runWatchers(era);
+      for (const [check, era] of own) await this.#runOwn(check, era);
+      for (const era of eras) await this.#runWatchers(era);
     }
     for (const talk of this.#starter.talks) await this.#starter.close(talk);
     return {
@@ -152,10 +148,23 @@ export class Examination {
     }
   }
 
-  /** The checks that are to be made, with their eras. */
-  #plan(): Array<readonly [Check, Era]> {
-    return this.#table.filter((check) => this.#isWanted(check))
+  /** The eras that are spoken, the modern one first. */
+  #spoken(): Era[] {
+    const { modern, legacy } = this.#facts;
+    return [modern?.era, legacy?.era].filter((each) => each !== undefined);
+  }
+
+  /** The checks that are to be made, with their eras; those of one kind alone, if that is asked for. */
+  #plan<How extends Check["how"]>(how?: How): Array<readonly [Extract<Check, { how: How }>, Era]> {
+    return this.#table
+      .filter((check): check is Extract<Check, { how: How }> => how === undefined || check.how === how)
+      .filter((check) => this.#isWanted(check))
       .flatMap((check) => this.#erasOf(check).map((era) => [check, era] as const));
+  }
+
+  /** Those of one kind in one era. */
+  #checksIn<How extends Check["how"]>(how: How, wanted: Era): Array<Extract<Check, { how: How }>> {
+    return this.#plan(how).filter(([, era]) => era === wanted).map(([check]) => check);
   }
 
   #isWanted(check: Check): boolean {
@@ -165,17 +174,10 @@ export class Examination {
     return !once && (!quick || check.quick === true) && (deep || check.deep !== true);
   }
 
-  #ownChecks(): Array<readonly [OwnCheck, Era]> {
-    return this.#plan().filter((entry): entry is readonly [OwnCheck, Era] => entry[0].how === "own");
-  }
-
   /** The eras in which a check is made. */
-  #erasOf({ eras, since, until }: CheckBase): Era[] {
+  #erasOf({ eras, since }: CheckBase): Era[] {
     const { modern, legacy } = this.#facts;
-    const spoken = [modern?.era, legacy?.era].filter((each): each is Era => each !== undefined);
-    const fitting = spoken.filter(({ version }) =>
-      (since === undefined || version >= since) && (until === undefined || version <= until)
-    );
+    const fitting = this.#spoken().filter((era) => since === undefined || isSince(era, since));
     switch (eras) {
       case "any":
         return fitting.slice(0, 1);
@@ -204,10 +206,8 @@ export class Examination {
       if (!(error instanceof Ended)) throw error;
       return undefined;
     });
-    const checks = this.#plan()
-      .filter((entry): entry is readonly [SharedCheck, Era] => entry[0].how === "shared" && entry[1] === era);
     const again: Array<readonly [SharedCheck, Finding, number]> = [];
-    for (const [check] of checks) {
+    for (const check of this.#checksIn("shared", era)) {
       this.#tell(check);
       const began = performance.now();
       const { finding, isOver, next } = await this.#askShared(check, era, talk);
@@ -255,7 +255,8 @@ export class Examination {
   ): Promise<{ finding: Finding; isOver: boolean; next: Conversation | undefined }> {
     const ask = async (where: Conversation): Promise<Finding> => {
       if (where.process.checks.at(-1) !== check.id) where.process.checks.push(check.id);
-      const found = await check.run(where, new CheckTrial(this.#starter, check, era, new Map()));
+      const trial = new CheckTrial(this.#starter, check, era, new Map());
+      const found = await runCheck(() => check.run(where, trial));
       await where.fence();
       return found;
     };
@@ -270,11 +271,7 @@ export class Examination {
     }
   }
 
-  async #alone(
-    check: SharedCheck,
-    era: Era,
-    ask: (talk: Conversation) => Promise<Finding>,
-  ): Promise<Finding> {
+  async #alone(check: Check, era: Era, ask: (talk: Conversation) => Promise<Finding>): Promise<Finding> {
     const talk = await this.#reopen(check, era);
     try {
       return await ask(talk);
@@ -313,7 +310,7 @@ export class Examination {
     }
   }
 
-  async #runOwn([check, era]: readonly [OwnCheck, Era]): Promise<void> {
+  async #runOwn(check: OwnCheck, era: Era): Promise<void> {
     this.#tell(check);
     const began = performance.now();
     const ask = (round: Round) => () => this.#askOwn(check, era, round);
@@ -336,7 +333,7 @@ export class Examination {
   async #askOwn(check: OwnCheck, era: Era, round: Round): Promise<Finding> {
     const trial = new CheckTrial(this.#starter, check, era, round);
     try {
-      return await check.run(trial);
+      return await runCheck(() => check.run(trial));
     } finally {
       await trial.closeAll();
     }
@@ -346,9 +343,7 @@ export class Examination {
     const talks = this.#starter.talks.filter((talk) =>
       talk.era?.version === era.version || talk.era === undefined
     );
-    const watchers = this.#plan()
-      .filter((entry): entry is readonly [WatchCheck, Era] => entry[0].how === "watch" && entry[1] === era);
-    for (const [check] of watchers) {
+    for (const check of this.#checksIn("watch", era)) {
       this.#tell(check);
       this.#say(check, era, await check.watch({ era, facts: this.#facts, talks }), 0, undefined);
     }

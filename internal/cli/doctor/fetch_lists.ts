@@ -1,9 +1,9 @@
 /** Fetches the four lists, all pages of them: what LIST-01 judges and others read. */
 
-import { type Asked, codeOf, type Conversation, resultOf } from "./conversation.ts";
+import type { Conversation } from "./conversation.ts";
 import type { FetchedList, ListName, Lists } from "./facts.ts";
-import { isObject, type Members, type RawLine } from "./raw_line.ts";
-import { fail, type Finding, note, pass, warn } from "./verdict.ts";
+import { codeOf, isObject, type Members, type RawLine, resultOf } from "./raw_line.ts";
+import { type Evidence, fail, type Finding, note, pass, warn } from "./verdict.ts";
 
 const MOST_PAGES = 1_000;
 const MOST_MS = 20_000;
@@ -48,13 +48,12 @@ async function fetchList(
   });
   for (;;) {
     const asked = talk.ask(method, cursor === undefined ? {} : { cursor });
-    const page = await talk.answer(asked);
-    const shown = talk.evidence({ sent: asked, line: page });
+    const { line: page, shown } = await talk.exchange(asked);
     if (page === undefined) {
       await talk.settle();
-      return done(declared ? fail(`no answer to ${method}`, shown) : warn(`no answer to ${method}`, shown));
+      return done((declared ? fail : warn)(`no answer to ${method}`, shown));
     }
-    if (page.kind === "error") return done(judgeError(method, page, declared, talk, asked));
+    if (page.kind === "error") return done(judgeError(method, page, declared, shown));
     pages.push(page);
     const found = resultOf(page)[key];
     if (!Array.isArray(found)) return done(fail(`${method}: "${key}" is no array`, shown));
@@ -75,13 +74,11 @@ async function fetchList(
     }
   }
   if (declared) return done(pass(`${method}: ${items.length} on ${pages.length} pages`));
+  const first = talk.evidence({ line: pages[0] });
   return done(
     items.length > 0
-      ? fail(`${method}: gives items, but the capability is not declared`, talk.evidence({ line: pages[0] }))
-      : note(
-        `${method}: an empty list, though the capability is not declared`,
-        talk.evidence({ line: pages[0] }),
-      ),
+      ? fail(`${method}: gives items, but the capability is not declared`, first)
+      : note(`${method}: an empty list, though the capability is not declared`, first),
   );
 }
 
@@ -89,10 +86,8 @@ function judgeError(
   method: string,
   page: RawLine,
   declared: boolean,
-  talk: Conversation,
-  asked: Asked,
+  shown: Evidence,
 ): Finding {
-  const shown = talk.evidence({ sent: asked, line: page });
   const code = codeOf(page);
   if (!declared) {
     return code === METHOD_NOT_FOUND

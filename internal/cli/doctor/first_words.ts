@@ -1,10 +1,10 @@
 /** The first message of a run: is the server there, and in which eras? */
 
-import { type Conversation, describeExit, requestOf } from "./conversation.ts";
-import { type Era, initializeParams, MODERN } from "./era.ts";
+import { type Conversation, describeExit } from "./conversation.ts";
+import { type Era, initializeParams, MODERN, requestOf } from "./era.ts";
 import type { EraFacts, Facts } from "./facts.ts";
 import { diagnose } from "./line_look.ts";
-import { at, isObject, type RawLine } from "./raw_line.ts";
+import { at, isAnswerTo, objectAt, type RawLine } from "./raw_line.ts";
 import { show, showMs } from "./shown.ts";
 import type { Starter } from "./starter.ts";
 import { fail, type Finding, note, pass, warn } from "./verdict.ts";
@@ -61,7 +61,7 @@ export async function sayFirst(starter: Starter, era: Era, knownMs?: number): Pr
   if (typeof answer.message!["id"] === "string") facts.stringIds = true;
   if (second !== undefined) facts.losesEarly = true;
   talk.opening = answer;
-  talk.capabilities = asObject(at(answer.message, "result", "capabilities"));
+  talk.capabilities = objectAt(answer, "result", "capabilities");
   const shown = talk.evidence({ sent: first, line: answer });
   const took = `answered after ${showMs(answer.at)}`;
   const finding = second !== undefined
@@ -102,9 +102,7 @@ function sendFirst(talk: Conversation, era: Era, id: number): string {
 
 /** An answer with the id, or with the id as text: the fences then use what comes back. */
 function answersFirst(line: RawLine, id: number): boolean {
-  if (line.kind !== "result" && line.kind !== "error") return false;
-  const came = line.message!["id"];
-  return came === id || came === String(id);
+  return isAnswerTo(line, id) || isAnswerTo(line, String(id));
 }
 
 /** Waits until the condition holds, or nothing has come for so long, or all took too long. */
@@ -141,10 +139,6 @@ function whyNone(talk: Conversation, over: boolean): Finding {
   }
   if (process.outputEnded) return fail("it closed its stdout before it answered", evidence);
   return fail(`no answer within ${showMs(process.now())}`, evidence);
-}
-
-function asObject(value: unknown): { readonly [name: string]: unknown } {
-  return isObject(value) ? value : {};
 }
 
 /** Whether the facts of both eras are there. */

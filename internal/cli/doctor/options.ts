@@ -8,11 +8,14 @@ export interface NamedTool {
   readonly args: { readonly [name: string]: unknown };
 }
 
+/** What a tool can be named for. */
+export type ToolRole = "tool" | "slow" | "progress" | "ask" | "log" | "crash" | "change";
+
 /** Which tools may be called unasked: none, those that are read-only and closed-world, those that are read-only, all. */
 export type ToolPolicy = "none" | "harmless" | "read_only" | "all";
 
 /** What a run is to do; everything is set. */
-export interface DoctorOptions {
+export interface DoctorOptions extends Readonly<Record<ToolRole, NamedTool | undefined>> {
   readonly launch: LaunchSettings;
   readonly runtime: RuntimeAdapter;
   /** Ids and groups, with `*`; empty is all. */
@@ -30,13 +33,6 @@ export interface DoctorOptions {
   /** Whether what is not kept is asked a second time. */
   readonly confirm: boolean;
   readonly policy: ToolPolicy;
-  readonly tool: NamedTool | undefined;
-  readonly slow: NamedTool | undefined;
-  readonly progress: NamedTool | undefined;
-  readonly ask: NamedTool | undefined;
-  readonly log: NamedTool | undefined;
-  readonly crash: NamedTool | undefined;
-  readonly change: NamedTool | undefined;
   readonly prompts: boolean;
   readonly resources: boolean;
   /** Whether what tools and resources return is shown. */

@@ -173,6 +173,47 @@ export function at(value: unknown, ...path: ReadonlyArray<string | number>): unk
   return current;
 }
 
+/** The object that a value is, or an empty one. */
+export function asObject(value: unknown): Members {
+  return isObject(value) ? value : {};
+}
+
+/** Whether a line is an answer. */
+export function isAnswer({ kind }: RawLine): boolean {
+  return kind === "result" || kind === "error";
+}
+
+/** Whether a line answers the id: the same value of the same type. */
+export function isAnswerTo(line: RawLine, id: unknown): boolean {
+  return isAnswer(line) && line.message!["id"] === id && "id" in line.message!;
+}
+
+/** A key for an id: 1 and "1" are two. */
+export function idKey(id: unknown): string {
+  return JSON.stringify(id) ?? "absent";
+}
+
+/** Whether a line is an answer with id null, or without one. */
+export function isNullAnswer(line: RawLine): boolean {
+  return isAnswer(line) && (line.message!["id"] ?? null) === null;
+}
+
+/** The code of an error answer. */
+export function codeOf(line: RawLine | undefined): number | undefined {
+  const code = at(line?.message, "error", "code");
+  return typeof code === "number" ? code : undefined;
+}
+
+/** The result of an answer. */
+export function resultOf(line: RawLine | undefined): Members {
+  return objectAt(line, "result");
+}
+
+/** An object within a line's message, or an empty one. */
+export function objectAt(line: RawLine | undefined, ...path: readonly string[]): Members {
+  return asObject(at(line?.message, ...path));
+}
+
 /** Text of bytes that are UTF-8, a BOM included. */
 export function decodeStrict(bytes: Uint8Array): string | undefined {
   try {

@@ -67,7 +67,7 @@ export class Starter {
     return talk.close({ graceMs: this.facts.ignoresEof ? 0 : graceMs * Math.max(1, this.options.patience) });
   }
 
-  async #startNow(check: string, { script, env, cwd, stderr }: StartOptions): Promise<Conversation> {
+  async #startNow(check: string, { script, env, stderr }: StartOptions): Promise<Conversation> {
     this.#interrupted?.throwIfAborted();
     if (this.starts >= this.options.maxStarts) throw new NoStartsLeft();
     const { launch, runtime } = this.options;
@@ -80,7 +80,6 @@ export class Starter {
       launch: {
         ...wrapped,
         env: { ...wrapped.env, ...env },
-        cwd: cwd ?? wrapped.cwd,
         stderr: stderr ?? "pipe",
         processGroup: true,
       },
@@ -155,14 +154,14 @@ export class CheckTrial implements Trial {
 /** Greets a server in an era. */
 export async function greet(
   talk: Conversation,
-  { era, facts, capabilities, probeOnly = false }: OpenOptions & { era: Era; facts: Facts },
+  { era, facts, probeOnly = false }: OpenOptions & { era: Era; facts: Facts },
 ): Promise<void> {
   if (!era.modern) {
-    await talk.openLegacy(era, capabilities);
+    await talk.openLegacy(era);
     if (talk.opening === undefined) throw talk.ended("initialize", talk.boundMs);
     return;
   }
   const known = factsOf(facts, era)?.capabilities ?? {};
-  await talk.openModern(era, { listMethod: probeOnly ? undefined : listMethod(known) });
+  await talk.openModern(era, probeOnly ? undefined : listMethod(known));
   if (talk.opening === undefined) throw talk.ended("server/discover", talk.boundMs);
 }

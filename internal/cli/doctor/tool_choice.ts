@@ -1,16 +1,20 @@
 /** Which tool may be called unasked, and with what. */
 
-import type { Trial } from "./check.ts";
+import { type Trial, Unmet } from "./check.ts";
+import type { Asked, Conversation } from "./conversation.ts";
 import { listsOf } from "./facts.ts";
-import type { ToolPolicy } from "./options.ts";
+import type { NamedTool, ToolPolicy, ToolRole } from "./options.ts";
 import { at, isObject, type Members } from "./raw_line.ts";
+import { skip } from "./verdict.ts";
+
+/** A tool that may be called, and why it may. */
+export interface CallableTool extends NamedTool {
+  readonly why: string;
+}
 
 /** A tool with arguments that were made for it. */
-export interface ChosenTool {
+export interface ChosenTool extends CallableTool {
   readonly tool: Members;
-  readonly name: string;
-  readonly args: Members;
-  readonly why: string;
 }
 
 const NO_ARGUMENT = Symbol("no argument");
@@ -49,7 +53,7 @@ export function chooseTool(trial: Trial): ChosenTool | string {
 const SLOW_LOOK = /sleep|wait|delay|slow|long.?running/i;
 
 /** What is said where a slow tool is needed; one that looks like it is proposed and not called. */
-export function needsSlow({ facts, era }: Trial): string {
+function needsSlow({ facts, era }: Trial): string {
   const tools = listsOf(facts, era)?.tools.items ?? [];
   const look = tools.find(({ name }) => SLOW_LOOK.test(String(name))) ??
     tools.find(({ description }) => SLOW_LOOK.test(String(description)));
@@ -57,9 +61,46 @@ export function needsSlow({ facts, era }: Trial): string {
   return `needs a slow tool: --slow NAME --slow-args JSON${proposal}`;
 }
 
-/** Remembers that a tool was called, for the report. */
-export function noteCall(trial: Trial, { name, why, args }: Pick<ChosenTool, "name" | "why" | "args">): void {
-  trial.facts.called.set(name, { name, why, arguments: args });
+/**
+ * The tool that is named for a role.
+ *
+ * @throws {Unmet} If none is, with `otherwise` as the reason.
+ */
+export function needNamed({ options }: Trial, role: ToolRole, otherwise: string): CallableTool {
+  const named = options[role];
+  if (named === undefined) throw new Unmet(skip(otherwise));
+  return { ...named, why: `named by --${role}` };
+}
+
+/**
+ * The tool that is named as a slow one.
+ *
+ * @throws {Unmet} If none is.
+ */
+export function needSlow(trial: Trial): CallableTool {
+  return needNamed(trial, "slow", needsSlow(trial));
+}
+
+/**
+ * The tool that may be called.
+ *
+ * @throws {Unmet} If there is none.
+ */
+export function needTool(trial: Trial): ChosenTool {
+  const chosen = chooseTool(trial);
+  if (typeof chosen === "string") throw new Unmet(skip(chosen));
+  return chosen;
+}
+
+/** Calls a tool, and remembers that for the report. */
+export function callTool(
+  talk: Conversation,
+  { facts }: Trial,
+  { name, why, args }: CallableTool,
+  options?: { id?: unknown; meta?: Members },
+): Asked {
+  facts.called.set(name, { name, why, arguments: args });
+  return talk.ask("tools/call", { name, arguments: args }, options);
 }
 
 /** What its annotations say; what is unsaid counts as in the schema. */

@@ -33,7 +33,8 @@ export interface Finding {
   readonly ended?: boolean;
 }
 
-type Make = (summary: string, ...evidence: readonly Evidence[]) => Finding;
+/** Makes a finding. */
+export type Make = (summary: string, ...evidence: readonly Evidence[]) => Finding;
 
 const make = (verdict: Verdict): Make => (summary, ...evidence) => ({ verdict, summary, evidence });
 
@@ -58,7 +59,8 @@ export function worst(verdicts: readonly Verdict[]): Verdict {
 }
 
 /** The finding that counts, with the evidence of all that have its verdict; `ifNone` when nothing was found. */
-export function worstOf(findings: readonly Finding[], ifNone: Finding): Finding {
+export function worstOf(found: Iterable<Finding | undefined>, ifNone: Finding = pass("")): Finding {
+  const findings = [...found].filter((each) => each !== undefined);
   const verdict = worst(findings.map((each) => each.verdict));
   const same = findings.filter((each) => each.verdict === verdict);
   if (same.length === 0) return ifNone;

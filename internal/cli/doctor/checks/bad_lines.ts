@@ -1,9 +1,9 @@
 /** FRAME-06 and NOTE: what is no request is refused or passed over, and ends nothing. */
 
-import { type Check, group, type Trial } from "../check.ts";
-import { codeOf, type Conversation, idKey, requestOf } from "../conversation.ts";
-import type { Era } from "../era.ts";
-import { joinBytes, type RawLine } from "../raw_line.ts";
+import { type Check, group, ownRow, sharedRow, type Trial } from "../check.ts";
+import type { Conversation } from "../conversation.ts";
+import { cancellation, type Era, NO_ID, requestOf } from "../era.ts";
+import { codeOf, idKey, isAnswer, isNullAnswer, joinBytes, type Members, type RawLine } from "../raw_line.ts";
 import { show } from "../shown.ts";
 import { fail, type Finding, note, pass, warn } from "../verdict.ts";
 
@@ -49,11 +49,9 @@ function badLines(era: Era): BadLine[] {
   ];
 }
 
-export const BAD_LINES: readonly Check[] = group("frames", [{
+export const BAD_LINES: readonly Check[] = group("frames", [sharedRow({
   id: "FRAME-06",
   level: "SHOULD",
-  eras: "each",
-  how: "shared",
   title: "a bad line ends nothing",
   place: { page: "JSON-RPC 2.0", heading: "Error object" },
   sends:
@@ -81,21 +79,20 @@ export const BAD_LINES: readonly Check[] = group("frames", [{
     if (silent.length === 0) return pass(`it goes on behind each; ${refusals} were answered by errors`);
     return note(`it goes on behind each, but says no -32700 to ${silent.join(", ")}`);
   },
-}]);
+})]);
 
 /** Whether a line is an answer to none of the requests in the books. */
 function isForBadLine(line: RawLine, talk: Conversation): boolean {
-  if (line.kind !== "result" && line.kind !== "error") return false;
+  if (!isAnswer(line)) return false;
   const key = idKey(line.message!["id"]);
   return !talk.asked.some((asked) => !asked.loose && idKey(asked.id) === key && asked.from <= line.index);
 }
 
 export const NOTICES: readonly Check[] = group("notices", [
-  {
+  ownRow({
     id: "NOTE-01",
     level: "MUST",
     eras: "each",
-    how: "own",
     quick: true,
     title: "a notification is never answered",
     place: { page: "basic/index", heading: "Notifications" },
@@ -109,15 +106,14 @@ export const NOTICES: readonly Check[] = group("notices", [
         { method: "notifications/doctor", params: { a: 1 } },
         { method: "tools/list" },
         { method: "notifications/progress", params: { progressToken: "doctor-none", progress: 1 } },
-        { method: "notifications/cancelled", params: { requestId: "doctor-none" } },
+        cancellation(NO_ID),
         ...trial.era.modern ? [] : [{ method: "notifications/initialized" }],
       ]),
-  },
-  {
+  }),
+  ownRow({
     id: "NOTE-02",
     level: "SHOULD",
     eras: "each",
-    how: "own",
     title: "a malformed notification is not answered either",
     place: { page: "JSON-RPC 2.0", heading: "Request object" },
     sends: "notifications with params null and []; cancelled with requestId [], null and without params",
@@ -127,17 +123,17 @@ export const NOTICES: readonly Check[] = group("notices", [
       sendNotifications(trial, warn, [
         { method: "notifications/doctor", params: null },
         { method: "notifications/doctor", params: [] },
-        { method: "notifications/cancelled", params: { requestId: [] } },
-        { method: "notifications/cancelled", params: { requestId: null } },
+        cancellation([]),
+        cancellation(null),
         { method: "notifications/cancelled" },
       ]),
-  },
+  }),
 ]);
 
 async function sendNotifications(
   trial: Trial,
   say: typeof fail,
-  notifications: ReadonlyArray<{ readonly method: string; readonly params?: unknown }>,
+  notifications: readonly Members[],
 ): Promise<Finding> {
   const talk = await trial.open();
   const sent: string[] = [];
@@ -159,8 +155,5 @@ async function sendNotifications(
 
 /** Whether a line answers an id that is null, absent or was never sent. */
 function isForNobody(line: RawLine, talk: Conversation): boolean {
-  if (line.kind !== "result" && line.kind !== "error") return false;
-  const id = line.message!["id"];
-  if (id === undefined || id === null) return true;
-  return !talk.hasAsked(id);
+  return isNullAnswer(line) || isAnswer(line) && !talk.hasAsked(line.message!["id"]);
 }

@@ -1,12 +1,12 @@
 /** CAN, and LOAD-03: what a cancellation does, and what a slow call holds up. */
 
-import { type Check, group, type Row, sharedRow, type Trial } from "../check.ts";
-import { type Asked, type Conversation, isAnswerTo, requestOf } from "../conversation.ts";
-import { fenceMethod, initializeParams } from "../era.ts";
+import { type Check, group, ownRow, type Row, sharedRow, type Trial } from "../check.ts";
+import type { Asked, Conversation } from "../conversation.ts";
+import { cancellation, fenceMethod, initializeParams, NO_ID, requestOf } from "../era.ts";
 import { realMethod } from "./eras.ts";
-import { at, type RawLine } from "../raw_line.ts";
+import { at, isAnswerTo, isNullAnswer, type RawLine } from "../raw_line.ts";
 import { showMs } from "../shown.ts";
-import { needsSlow, noteCall } from "../tool_choice.ts";
+import { callTool, needSlow } from "../tool_choice.ts";
 import { fail, type Finding, note, pass, skip, unknown, warn } from "../verdict.ts";
 
 const BEHAVIOR = { page: "basic/patterns/cancellation", heading: "Behavior Requirements" } as const;
@@ -31,13 +31,11 @@ interface CancelledCall {
 /** Calls the slow tool twice at the same moment, cancels one, and watches it until the other is done. */
 function cancelCall(trial: Trial): Promise<CancelledCall> {
   return trial.once("cancelled call", async () => {
-    const { slow } = trial.options;
-    noteCall(trial, { ...slow!, why: "named by --slow" });
+    const slow = needSlow(trial);
     const reference = await trial.open();
     const talk = await trial.open();
-    const params = { name: slow!.name, arguments: slow!.args };
-    const asIs = reference.ask("tools/call", params);
-    const call = talk.ask("tools/call", params, { id: "slow-1", meta: { progressToken: "slow-token" } });
+    const asIs = callTool(reference, trial, slow);
+    const call = callTool(talk, trial, slow, { id: "slow-1", meta: { progressToken: "slow-token" } });
     await talk.fence();
     const isOvertaken = talk.found(call) === undefined;
     const cpuBefore = talk.process.cpuMs;
@@ -50,9 +48,7 @@ function cancelCall(trial: Trial): Promise<CancelledCall> {
     await talk.fence();
     const free = talk.lines.length;
     const began = talk.process.now();
-    const patience = trial.bound(REFERENCE_MS);
-    const done = reference.answer(asIs, patience);
-    const referenceLine = await done;
+    const referenceLine = await reference.answer(asIs, trial.bound(REFERENCE_MS));
     const cpuAfter = talk.process.cpuMs;
     await talk.fence();
     await trial.close(talk);
@@ -87,29 +83,23 @@ export const CANCEL: readonly Check[] = group("cancel", [
     async run(talk) {
       const from = talk.lines.length;
       const finished = await talk.fence();
-      const params = [
-        { requestId: "doctor-none" },
-        { requestId: finished.message!["id"] },
-        { requestId: null },
-        {},
-        { requestId: { a: 1 } },
-        { requestId: "doctor-none", reason: 5 },
-        undefined,
+      const cancellations = [
+        cancellation(NO_ID),
+        cancellation(finished.message!["id"]),
+        cancellation(null),
+        { ...cancellation(NO_ID), params: {} },
+        cancellation({ a: 1 }),
+        { ...cancellation(NO_ID), params: { requestId: NO_ID, reason: 5 } },
+        { ...cancellation(NO_ID), params: undefined },
       ];
-      for (const each of params) {
-        await talk.send({
-          jsonrpc: "2.0",
-          method: "notifications/cancelled",
-          ...each === undefined ? {} : { params: each },
-        });
+      for (const each of cancellations) {
+        await talk.send(each);
         await talk.fence();
       }
-      const answers = talk.lines.slice(from).filter((line) =>
-        line.kind === "error" && (line.message!["id"] ?? null) === null
-      );
-      return answers.length === 0
-        ? pass(`${params.length} were ignored`)
-        : warn("a cancellation is answered: see NOTE-01 and NOTE-02", talk.evidence({ line: answers[0] }));
+      const answer = talk.lines.slice(from).find((line) => line.kind === "error" && isNullAnswer(line));
+      return answer === undefined
+        ? pass(`${cancellations.length} were ignored`)
+        : warn("a cancellation is answered: see NOTE-01 and NOTE-02", talk.evidence({ line: answer }));
     },
   }),
   sharedRow({
@@ -122,9 +112,8 @@ export const CANCEL: readonly Check[] = group("cancel", [
     async run(talk, trial) {
       const id = talk.newId();
       const method = trial.era.modern ? realMethod(trial) : fenceMethod(trial.era);
-      const cancelled = { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: id } };
       const request = requestOf(trial.era, method, undefined, id);
-      talk.write(`${JSON.stringify(request)}\n${JSON.stringify(cancelled)}\n`);
+      talk.write(`${JSON.stringify(request)}\n${JSON.stringify(cancellation(id))}\n`);
       const asked = talk.asked.at(-1)!;
       await talk.settle();
       const line = talk.found(asked);
@@ -134,12 +123,10 @@ export const CANCEL: readonly Check[] = group("cancel", [
         : note("an error comes", talk.evidence({ sent: asked, line }));
     },
   }),
-  {
+  ownRow({
     id: "CAN-03",
     level: "MUST",
     levelIn: (era) => era.modern ? "MUST" : "SHOULD",
-    eras: "any",
-    how: "own",
     title: "nothing comes for a cancelled request",
     place: { page: "basic/transports/stdio", heading: "Cancellation" },
     legacyPlace: BEHAVIOR,
@@ -147,7 +134,6 @@ export const CANCEL: readonly Check[] = group("cancel", [
       "a slow call (--slow) with a progress token, a request, its cancellation, a request; until the same call in another process is done",
     mend: "look at signal.aborted before each write; do not make an error answer of the cancellation",
     async run(trial): Promise<Finding> {
-      if (trial.options.slow === undefined) return skip(needsSlow(trial));
       const { talk, call, isOvertaken, answeredEarly, late, referenceMs, waitedMs } = await cancelCall(trial);
       const shown = talk.evidence({ sent: call, line: late, waitedMs: Math.round(waitedMs) });
       if (late !== undefined) {
@@ -166,31 +152,27 @@ export const CANCEL: readonly Check[] = group("cancel", [
         ? unknown(`nothing within ${showMs(waitedMs)}; the call takes longer`, shown)
         : pass(`nothing within ${showMs(waitedMs)}, which is what the call takes`);
     },
-  },
-  {
+  }),
+  ownRow({
     id: "CAN-04",
     level: "SHOULD",
     most: "note",
-    eras: "any",
-    how: "own",
     title: "work stops when it is cancelled",
     place: BEHAVIOR,
     sends: "the same call",
     mend: "hand the signal on to what does the work",
     async run(trial) {
-      if (trial.options.slow === undefined) return skip(needsSlow(trial));
       const { cpuMs, waitedMs } = await cancelCall(trial);
       if (cpuMs === undefined) return skip("only on Linux");
       return cpuMs >= BUSY_CPU_MS
         ? note(`${showMs(cpuMs)} of CPU in the ${showMs(waitedMs)} behind the cancellation`)
         : pass(`${showMs(cpuMs)} of CPU`);
     },
-  },
-  {
+  }),
+  ownRow({
     id: "CAN-05",
     level: "ADVICE",
     eras: "legacy",
-    how: "own",
     title: "initialize cannot be cancelled",
     place: { page: "basic/utilities/cancellation", heading: "Behavior Requirements" },
     sends: "initialize and its cancellation in one write",
@@ -199,35 +181,25 @@ export const CANCEL: readonly Check[] = group("cancel", [
       const talk = await trial.start();
       talk.era = trial.era;
       const id = talk.newId();
-      const request = {
-        jsonrpc: "2.0",
-        id,
-        method: "initialize",
-        params: initializeParams(trial.era.version),
-      };
-      const cancelled = { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: id } };
-      talk.write(`${JSON.stringify(request)}\n${JSON.stringify(cancelled)}\n`);
-      const line = await talk.answer(talk.asked[0]!, trial.bound(5_000));
-      return line?.kind === "result"
-        ? pass("it is answered")
-        : note("no result comes", talk.evidence({ sent: talk.asked[0], line }));
+      const params = initializeParams(trial.era.version);
+      const request = { jsonrpc: "2.0", id, method: "initialize", params };
+      talk.write(`${JSON.stringify(request)}\n${JSON.stringify(cancellation(id))}\n`);
+      const { line, shown } = await talk.exchange(talk.asked[0]!, trial.bound(5_000));
+      return line?.kind === "result" ? pass("it is answered") : note("no result comes", shown);
     },
-  },
+  }),
 ]);
 
 /** Belongs to the group of load, and is seen in the same conversation. */
-export const OVERTAKING: Row = {
+export const OVERTAKING: Row = ownRow({
   id: "LOAD-03",
   level: "ADVICE",
-  eras: "any",
-  how: "own",
   title: "a request does not wait behind a slow call",
   place: { page: "advice" },
   sends: "a slow call (--slow), and a request behind it",
   mend: "do not await the handler in the read loop; Python: no blocking code in async def",
   async run(trial) {
-    if (trial.options.slow === undefined) return skip(needsSlow(trial));
     const { isOvertaken } = await cancelCall(trial);
     return isOvertaken ? pass("it overtakes the call") : note("it is answered after the call");
   },
-};
+});

@@ -1,12 +1,12 @@
 /** RES, PROMPT, COMP and ASK: resources, prompts, completion, and what the user is asked. */
 
-import { type Check, group, sharedRow } from "../check.ts";
-import { codeOf, type Conversation, resultOf } from "../conversation.ts";
+import { type Check, group, judgeCode, ownRow, sharedRow, type Trial } from "../check.ts";
+import type { Conversation } from "../conversation.ts";
 import { CLIENT_CAPABILITIES } from "../era.ts";
 import { listsOf } from "../facts.ts";
-import { at, isObject, type Members } from "../raw_line.ts";
+import { asObject, at, codeOf, isObject, type Members, resultOf } from "../raw_line.ts";
 import { listed } from "../shown.ts";
-import { noteCall } from "../tool_choice.ts";
+import { type CallableTool, callTool, needNamed } from "../tool_choice.ts";
 import { fail, type Finding, note, pass, skip, unknown, warn } from "../verdict.ts";
 import { contentFault } from "./tools.ts";
 
@@ -17,36 +17,26 @@ const NO_RESOURCE = "mcp-stdio-doctor://no/such/resource";
 const NO_PROMPT = "mcp-stdio-doctor-no-such-prompt";
 const MOST_READ = 1_048_576;
 
-const none = (): Promise<Finding> => Promise.resolve(skip("the server lists none"));
-
 const RESOURCES: readonly Check[] = group("resources", [
-  {
-    ...sharedRow({
-      id: "RES-01",
-      level: "MUST",
-      levelIn: (era) => era.modern ? "MUST" : "SHOULD",
-      title: "a resource that is not there is an error",
-      place: RESOURCE_ERRORS,
-      sends: `resources/read of ${NO_RESOURCE}`,
-      mend: "error -32602 since 2026-07-28, -32002 before; no empty contents",
-      async run(talk, trial) {
-        if (listsOf(trial.facts, trial.era)?.resources.declared !== true) {
-          return skip("the server declares no resources");
-        }
-        const asked = talk.ask("resources/read", { uri: NO_RESOURCE });
-        const line = await talk.answer(asked);
-        const shown = talk.evidence({ sent: asked, line });
-        const say = trial.era.modern ? fail : warn;
-        if (line === undefined) return say("no answer", shown);
-        if (line.kind === "result") return say("a result for a resource that cannot be there", shown);
-        const code = codeOf(line)!;
-        const allowed = trial.era.modern ? [-32602] : [-32602, -32002];
-        return allowed.includes(code)
-          ? pass(String(code))
-          : say(`code ${code} instead of ${allowed.at(-1)}`, shown);
-      },
-    }),
-  },
+  sharedRow({
+    id: "RES-01",
+    level: "MUST",
+    levelIn: (era) => era.modern ? "MUST" : "SHOULD",
+    title: "a resource that is not there is an error",
+    place: RESOURCE_ERRORS,
+    sends: `resources/read of ${NO_RESOURCE}`,
+    mend: "error -32602 since 2026-07-28, -32002 before; no empty contents",
+    async run(talk, trial) {
+      if (listsOf(trial.facts, trial.era)?.resources.declared !== true) {
+        return skip("the server declares no resources");
+      }
+      const { line, shown } = await talk.exchange(talk.ask("resources/read", { uri: NO_RESOURCE }));
+      const say = trial.era.modern ? fail : warn;
+      if (line === undefined) return say("no answer", shown);
+      if (line.kind === "result") return say("a result for a resource that cannot be there", shown);
+      return judgeCode(line, trial.era.modern ? [-32602] : [-32602, -32002], say, shown);
+    },
+  }),
   sharedRow({
     id: "RES-02",
     level: "MUST",
@@ -87,7 +77,7 @@ const RESOURCES: readonly Check[] = group("resources", [
       const lists = listsOf(trial.facts, trial.era);
       const resources = lists?.resources.items ?? [];
       const templates = lists?.resourceTemplates.items ?? [];
-      if (resources.length + templates.length === 0) return none();
+      if (resources.length + templates.length === 0) return skip("the server lists none");
       const bad = [
         ...resources.filter(({ uri, name }) =>
           !/^[A-Za-z][A-Za-z0-9+.-]*:/.test(String(uri)) || typeof name !== "string"
@@ -96,7 +86,7 @@ const RESOURCES: readonly Check[] = group("resources", [
         ...templates.filter(({ uriTemplate, name }) => !isTemplate(uriTemplate) || typeof name !== "string")
           .map(({ uriTemplate, name }) => String(uriTemplate ?? name)),
       ];
-      return Promise.resolve(bad.length === 0 ? pass("") : fail(`no URI, or no name: ${listed(bad)}`));
+      return bad.length === 0 ? pass("") : fail(`no URI, or no name: ${listed(bad)}`);
     },
   }),
 ]);
@@ -142,12 +132,9 @@ const PROMPTS: readonly Check[] = group("prompts", [
     sends: `completion/complete for the prompt ${NO_PROMPT}`,
     mend: "error -32602; without the capability -32601",
     async run(talk) {
-      const asked = talk.ask("completion/complete", {
-        ref: { type: "ref/prompt", name: NO_PROMPT },
-        argument: { name: "x", value: "" },
-      });
-      const line = await talk.answer(asked);
-      const shown = talk.evidence({ sent: asked, line });
+      const ref = { type: "ref/prompt", name: NO_PROMPT };
+      const asked = talk.ask("completion/complete", { ref, argument: { name: "x", value: "" } });
+      const { line, shown } = await talk.exchange(asked);
       const isDeclared = "completions" in talk.capabilities;
       if (line === undefined) return warn("no answer", shown);
       if (line.kind === "error") {
@@ -164,23 +151,18 @@ const PROMPTS: readonly Check[] = group("prompts", [
 ]);
 
 const ASKS: readonly Check[] = group("tools", [
-  {
+  ownRow({
     id: "ASK-01",
     level: "MUST",
     eras: "modern",
-    how: "own",
     title: "a client is asked only for what it has declared",
     place: MRTR,
     sends: "a tool that asks the user (--ask), without capabilities",
     mend: "error -32021 with data.requiredCapabilities, or do without",
     async run(trial) {
-      const { ask } = trial.options;
-      if (ask === undefined) return skip("needs a tool that asks the user: --ask NAME --ask-args JSON");
+      const ask = needAsk(trial);
       const talk = await trial.open();
-      noteCall(trial, { ...ask, why: "named by --ask" });
-      const asked = talk.ask("tools/call", { name: ask.name, arguments: ask.args });
-      const line = await talk.answer(asked, trial.bound(30_000));
-      const shown = talk.evidence({ sent: asked, line });
+      const { line, shown } = await talk.exchange(callTool(talk, trial, ask), trial.bound(30_000));
       if (line === undefined) return unknown(`${ask.name} has not answered`, shown);
       if (line.kind === "result") {
         return resultOf(line)["resultType"] === "input_required"
@@ -192,26 +174,23 @@ const ASKS: readonly Check[] = group("tools", [
         ? pass("-32021")
         : fail("-32021 without data.requiredCapabilities", shown);
     },
-  },
-  {
+  }),
+  ownRow({
     id: "ASK-02",
     level: "MUST",
     eras: "modern",
-    how: "own",
     title: "a question that is declined ends",
     place: MRTR,
     sends: "the same tool with elicitation declared; then a decline under a new id, with requestState echoed",
     mend: "return a complete result once inputResponses is there",
     async run(trial) {
-      const { ask } = trial.options;
-      if (ask === undefined) return skip("needs a tool that asks the user: --ask NAME --ask-args JSON");
+      const ask = needAsk(trial);
       const talk = await trial.open();
       const meta = { [CLIENT_CAPABILITIES]: { elicitation: { form: {} } } };
       let more: Members = {};
       for (let round = 0; round < 5; round++) {
         const asked = talk.ask("tools/call", { name: ask.name, arguments: ask.args, ...more }, { meta });
-        const line = await talk.answer(asked, trial.bound(30_000));
-        const shown = talk.evidence({ sent: asked, line });
+        const { line, shown } = await talk.exchange(asked, trial.bound(30_000));
         if (line === undefined) return unknown(`${ask.name} has not answered`, shown);
         if (line.kind === "error") {
           return round === 0
@@ -222,31 +201,32 @@ const ASKS: readonly Check[] = group("tools", [
         if (result["resultType"] !== "input_required") {
           return round === 0 ? unknown(`${ask.name} did not ask`, shown) : pass(`after ${round} rounds`);
         }
-        const requests = isObject(result["inputRequests"]) ? result["inputRequests"] : {};
-        if (result["inputRequests"] === undefined && result["requestState"] === undefined) {
+        const { inputRequests, requestState } = result;
+        if (inputRequests === undefined && requestState === undefined) {
           return fail("neither inputRequests nor requestState", shown);
         }
+        const keys = Object.keys(asObject(inputRequests));
         more = {
-          inputResponses: Object.fromEntries(
-            Object.keys(requests).map((key) => [key, { action: "decline" }]),
-          ),
-          ...result["requestState"] === undefined ? {} : { requestState: result["requestState"] },
+          inputResponses: Object.fromEntries(keys.map((key) => [key, { action: "decline" }])),
+          ...requestState === undefined ? {} : { requestState },
         };
       }
       return warn("it asks again after five declines");
     },
-  },
+  }),
 ]);
 
 export const CONTENT: readonly Check[] = [...RESOURCES, ...PROMPTS, ...ASKS];
 
+function needAsk(trial: Trial): CallableTool {
+  return needNamed(trial, "ask", "needs a tool that asks the user: --ask NAME --ask-args JSON");
+}
+
 async function judgePrompt(talk: Conversation, params: Members, silenceFails: boolean): Promise<Finding> {
-  const asked = talk.ask("prompts/get", params);
-  const line = await talk.answer(asked);
-  const shown = talk.evidence({ sent: asked, line });
+  const { line, shown } = await talk.exchange(talk.ask("prompts/get", params));
   if (line === undefined) return (silenceFails ? fail : warn)("no answer", shown);
   if (line.kind === "result") return warn("it is got all the same", shown);
-  return codeOf(line) === -32602 ? pass("-32602") : note(`code ${codeOf(line)} instead of -32602`, shown);
+  return judgeCode(line, [-32602], note, shown);
 }
 
 /** Whether the braces of a template pair. */

@@ -1,14 +1,14 @@
 /** END: the end of input, signals, a client that is gone, and what is left. */
 
-import { type Check, group, type OwnCheck, type Trial } from "../check.ts";
+import { type Check, group, ownRow, type Row, type Trial, watchRow } from "../check.ts";
 import { type Conversation, describeExit } from "../conversation.ts";
 import { startMs } from "../facts.ts";
 import { pauseFor } from "../raw_process.ts";
 import type { Signal } from "../../../../runtime.ts";
 import { listed, show, showMs } from "../shown.ts";
-import { needsSlow, noteCall } from "../tool_choice.ts";
+import { callTool, needSlow } from "../tool_choice.ts";
 import { type Evidence, type Finding, note, pass, skip, warn, worstOf } from "../verdict.ts";
-import { requestText } from "./frames.ts";
+import { requestText } from "../era.ts";
 
 const SHUTDOWN = { page: "basic/transports/stdio", heading: "Shutdown" } as const;
 const LEGACY_SHUTDOWN = { page: "basic/lifecycle", heading: "Shutdown" } as const;
@@ -43,19 +43,23 @@ async function putDown(talk: Conversation): Promise<string> {
   return `${step === "kill" ? "SIGKILL" : "SIGTERM"} ended it (${describeExit(exit)})`;
 }
 
-function judgeExit(talk: Conversation, ms: number, more = ""): Finding {
+/** Says that it lives on, and puts it down. */
+async function livesOn(talk: Conversation, ms: number, said = "it lives on"): Promise<Finding> {
+  return warn(`${said}; ${await putDown(talk)}`, evidenceOf(talk, ms));
+}
+
+function judgeExit(talk: Conversation, ms: number): Finding {
   const { exit } = talk.process;
-  const said = `it ends after ${showMs(ms)} with ${describeExit(exit ?? null)}${more}`;
+  const said = `it ends after ${showMs(ms)} with ${describeExit(exit ?? null)}`;
   if (ms > SOON_MS) return warn(said, evidenceOf(talk, ms));
   return exit?.code === 0 ? pass(said) : note(said, evidenceOf(talk));
 }
 
 export const END: readonly Check[] = group("end", [
-  {
+  ownRow({
     id: "END-01",
     level: "SHOULD",
     eras: "each",
-    how: "own",
     quick: true,
     title: "it ends when its input ends",
     place: SHUTDOWN,
@@ -68,14 +72,12 @@ export const END: readonly Check[] = group("end", [
       const { exited, ms } = await endInput(talk, trial.bound(LONG_MS));
       if (exited) return judgeExit(talk, ms);
       trial.facts.ignoresEof = true;
-      return warn(`it lives on after the end of its input; ${await putDown(talk)}`, evidenceOf(talk, ms));
+      return await livesOn(talk, ms, "it lives on after the end of its input");
     },
-  },
-  {
+  }),
+  ownRow({
     id: "END-02",
     level: "SHOULD",
-    eras: "any",
-    how: "own",
     title: "it ends when there is no input",
     place: SHUTDOWN,
     legacyPlace: LEGACY_SHUTDOWN,
@@ -85,29 +87,24 @@ export const END: readonly Check[] = group("end", [
       const talk = await trial.start({ script: 'exec "$@" </dev/null' });
       const limitMs = Math.max(trial.bound(LONG_MS), 2 * startMs(trial.facts));
       const exited = await talk.process.exitedWithin(limitMs);
-      if (!exited) return warn(`it lives on; ${await putDown(talk)}`, evidenceOf(talk, limitMs));
+      if (!exited) return await livesOn(talk, limitMs);
       const { exit } = talk.process;
       return exit?.code === 0
         ? pass("code 0")
         : note(`it ends with ${describeExit(exit ?? null)}`, evidenceOf(talk));
     },
-  },
-  {
+  }),
+  ownRow({
     id: "END-03",
     level: "ADVICE",
     most: "warn",
-    eras: "any",
-    how: "own",
     title: "what was asked before the end is answered",
     place: ADVICE,
     sends: `${MANY} requests and the end of input in one go`,
     mend: "answer what runs, then end; no process.exit() behind a write",
     async run(trial) {
       const talk = await trial.open();
-      const ids = Array.from({ length: MANY }, () => talk.newId());
-      const from = talk.asked.length;
-      talk.write(ids.map((id) => `${requestText(trial.era, id)}\n`).join(""));
-      const asked = talk.asked.slice(from);
+      const asked = talk.askMany(MANY);
       await endInput(talk, trial.bound(LONG_MS));
       await trial.close(talk);
       const { rest } = talk.process;
@@ -117,12 +114,10 @@ export const END: readonly Check[] = group("end", [
       const lost = asked.filter((each) => talk.found(each) === undefined).length;
       return lost === 0 ? pass(`${MANY} of ${MANY}`) : note(`${lost} of ${MANY} answers are lost`);
     },
-  },
-  {
+  }),
+  ownRow({
     id: "END-04",
     level: "SHOULD",
-    eras: "any",
-    how: "own",
     title: "it ends when its input ends within a line",
     place: SHUTDOWN,
     legacyPlace: LEGACY_SHUTDOWN,
@@ -134,21 +129,19 @@ export const END: readonly Check[] = group("end", [
       talk.looseIds.add(JSON.stringify(id));
       await talk.write(requestText(trial.era, id));
       const { exited, ms } = await endInput(talk, trial.bound(LONG_MS));
-      if (!exited) return warn(`it lives on; ${await putDown(talk)}`, evidenceOf(talk, ms));
+      if (!exited) return await livesOn(talk, ms);
       await trial.close(talk);
       const answered = talk.lines.some(({ message }) => message?.["id"] === id);
       return pass(
         `it ends after ${showMs(ms)} and ${answered ? "answers" : "does not answer"} the half line`,
       );
     },
-  },
-  signalCheck("END-05", "SIGTERM", "ADVICE", "warn"),
-  {
+  }),
+  signalCheck("END-05", "SIGTERM", "warn"),
+  ownRow({
     id: "END-06",
     level: "ADVICE",
     most: "warn",
-    eras: "any",
-    how: "own",
     title: "it ends when the client is gone",
     place: ADVICE,
     sends: "its stdout is closed, then 50 requests, then the end of input",
@@ -159,17 +152,13 @@ export const END: readonly Check[] = group("end", [
       await talk.process.closeOutput();
       await writeToGone(talk, trial, 50);
       const { exited, ms } = await endInput(talk, trial.bound(LONG_MS));
-      return exited
-        ? judgeGone(talk, ms)
-        : warn(`an orphan after ${showMs(ms)}; ${await putDown(talk)}`, evidenceOf(talk, ms));
+      return exited ? judgeGone(talk, ms) : await livesOn(talk, ms, `an orphan after ${showMs(ms)}`);
     },
-  },
-  {
+  }),
+  ownRow({
     id: "END-07",
     level: "ADVICE",
     most: "warn",
-    eras: "any",
-    how: "own",
     title: "it does not spin when its stdout is gone",
     place: ADVICE,
     sends: "its stdout is closed, then 20 requests; its stdin stays open",
@@ -188,42 +177,34 @@ export const END: readonly Check[] = group("end", [
       if (spent > BUSY_CPU_MS) return warn(`it spins: ${showMs(spent)} of CPU for nothing`, evidenceOf(talk));
       const left = talk.process.exit !== undefined;
       const { exited, ms } = await endInput(talk, trial.bound(LONG_MS));
-      if (!exited) {
-        return warn(`it lives on after the end of its input; ${await putDown(talk)}`, evidenceOf(talk, ms));
-      }
+      if (!exited) return await livesOn(talk, ms, "it lives on after the end of its input");
       return pass(left ? "it ends at once" : "it is quiet, and ends with its input");
     },
-  },
-  {
+  }),
+  ownRow({
     id: "END-08",
     level: "SHOULD",
-    eras: "any",
-    how: "own",
     title: "a call that runs does not keep it alive",
     place: SHUTDOWN,
     legacyPlace: LEGACY_SHUTDOWN,
     sends: "a slow call (--slow), and the end of input while it runs",
     mend: "end calls by their signal when the input ends",
     async run(trial) {
-      const { slow } = trial.options;
-      if (slow === undefined) return skip(needsSlow(trial));
-      noteCall(trial, { ...slow, why: "named by --slow" });
+      const slow = needSlow(trial);
       const talk = await trial.open();
-      const call = talk.ask("tools/call", { name: slow.name, arguments: slow.args });
+      const call = callTool(talk, trial, slow);
       await talk.fence();
       const { exited, ms } = await endInput(talk, trial.bound(LONG_MS));
-      if (!exited) return warn(`it lives on; ${await putDown(talk)}`, evidenceOf(talk, ms));
+      if (!exited) return await livesOn(talk, ms);
       await trial.close(talk);
       return pass(
         `it ends after ${showMs(ms)}, ${talk.found(call) === undefined ? "without" : "with"} the answer`,
       );
     },
-  },
-  {
+  }),
+  watchRow({
     id: "END-09",
     level: "SHOULD",
-    eras: "each",
-    how: "watch",
     title: "nothing is left running",
     place: SHUTDOWN,
     legacyPlace: LEGACY_SHUTDOWN,
@@ -237,16 +218,13 @@ export const END: readonly Check[] = group("end", [
             got: show(listed(talk.process.end!.leftovers)),
           })
         ),
-        pass(""),
       ),
-  },
-  signalCheck("END-10", "SIGINT", "ADVICE", "note"),
-  {
+  }),
+  signalCheck("END-10", "SIGINT", "note"),
+  ownRow({
     id: "END-11",
     level: "ADVICE",
     most: "warn",
-    eras: "any",
-    how: "own",
     deep: true,
     title: "it ends when its parent is killed",
     place: ADVICE,
@@ -270,31 +248,24 @@ export const END: readonly Check[] = group("end", [
         ? pass(`it ends after ${showMs(ms)}`)
         : warn(`an orphan after ${showMs(ms)}`, talk.evidence());
     },
-  },
-  {
+  }),
+  ownRow({
     id: "END-12",
     level: "ADVICE",
     most: "warn",
-    eras: "any",
-    how: "own",
     deep: true,
     title: "a full queue does not hide the end",
     place: ADVICE,
     sends: `${DEEP_CALLS} slow calls (--slow), and the end of input`,
     mend: "read on while calls wait, so that the end is seen",
     async run(trial) {
-      const { slow } = trial.options;
-      if (slow === undefined) return skip(needsSlow(trial));
+      const slow = needSlow(trial);
       const talk = await trial.open();
-      for (let count = 0; count < DEEP_CALLS; count++) {
-        talk.ask("tools/call", { name: slow.name, arguments: slow.args });
-      }
+      for (let count = 0; count < DEEP_CALLS; count++) callTool(talk, trial, slow);
       const { exited, ms } = await endInput(talk, trial.bound(15_000));
-      return exited
-        ? pass(`it ends after ${showMs(ms)}`)
-        : warn(`it lives on; ${await putDown(talk)}`, evidenceOf(talk, ms));
+      return exited ? pass(`it ends after ${showMs(ms)}`) : await livesOn(talk, ms);
     },
-  },
+  }),
 ]);
 
 /** A read under way takes the first answer yet, and holds the pipe open until then: the rest follows some time after. */
@@ -315,24 +286,17 @@ function judgeGone(talk: Conversation, ms: number): Finding {
   return ms > 5_000 ? note(`it ends after ${showMs(ms)}`) : pass(`it ends after ${showMs(ms)} with code 0`);
 }
 
-function signalCheck(
-  id: string,
-  signal: Signal,
-  level: "ADVICE",
-  most: "warn" | "note",
-): Omit<OwnCheck, "group"> {
-  return {
+function signalCheck(id: string, signal: Signal, most: "warn" | "note"): Row {
+  return ownRow({
     id,
-    level,
+    level: "ADVICE",
     most,
-    eras: "any",
-    how: "own",
     title: `${signal} ends it`,
     place: ADVICE,
     sends: signal,
     mend: `leave ${signal} to its default, or end within some seconds`,
     run: (trial) => sendSignal(trial, signal),
-  };
+  });
 }
 
 async function sendSignal(trial: Trial, signal: Signal): Promise<Finding> {
@@ -343,7 +307,7 @@ async function sendSignal(trial: Trial, signal: Signal): Promise<Finding> {
   const limitMs = trial.bound(6_000);
   const exited = await talk.process.exitedWithin(limitMs);
   const ms = talk.process.now() - began;
-  if (!exited) return warn(`it lives on; ${await putDown(talk)}`, evidenceOf(talk, limitMs));
+  if (!exited) return await livesOn(talk, limitMs);
   const { exit } = talk.process;
   const number = signal === "SIGTERM" ? 15 : 2;
   const isUsual = exit?.code === 0 || exit?.code === 128 + number || exit?.signal === signal;

@@ -1,30 +1,24 @@
 /** ERA-03 to ERA-09 and ERA-17: what the modern era asks of each request and of the answer to the probe. */
 
-import { type Check, group, type Trial } from "../check.ts";
+import { type Check, group, ownRow, sharedRow, type Trial } from "../check.ts";
+import { Ended, EraChanged, type Exchange } from "../conversation.ts";
 import {
-  type Asked,
-  codeOf,
-  type Conversation,
-  Ended,
-  EraChanged,
-  requestOf,
-  resultOf,
-} from "../conversation.ts";
-import {
+  cancellation,
   CLIENT_CAPABILITIES,
   envelope,
-  initializeParams,
   LEGACY_VERSIONS,
   MODERN,
   MODERN_VERSION,
+  NO_ID,
   PROTOCOL_VERSION,
+  requestOf,
   SERVER_INFO,
 } from "../era.ts";
 import { factsOf, listMethod } from "../facts.ts";
 import { isDual } from "../first_words.ts";
-import { at, isObject, type Members, type RawLine } from "../raw_line.ts";
+import { at, codeOf, isObject, type Members, type RawLine, resultOf } from "../raw_line.ts";
 import { listed } from "../shown.ts";
-import { fail, type Finding, note, pass, skip, unknown, warn, worstOf } from "../verdict.ts";
+import { fail, type Finding, type Make, note, pass, skip, unknown, warn, worstOf } from "../verdict.ts";
 
 const META = { page: "basic/index", heading: "_meta" } as const;
 const NEGOTIATION = { page: "basic/versioning", heading: "Protocol Version Negotiation" } as const;
@@ -38,10 +32,7 @@ export function realMethod(trial: Trial): string {
 }
 
 /** Sends one modern request as the first line of a fresh process. */
-async function sendFirst(
-  trial: Trial,
-  meta: Members,
-): Promise<[Conversation, Asked, RawLine | undefined]> {
+async function sendFirst(trial: Trial, meta: Members): Promise<Exchange> {
   const talk = await trial.start();
   talk.era = MODERN;
   const asked = talk.askRaw({
@@ -50,15 +41,18 @@ async function sendFirst(
     method: realMethod(trial),
     params: { _meta: meta },
   });
-  return [talk, asked, await talk.answer(asked, trial.bound(10_000))];
+  return await talk.exchange(asked, trial.bound(10_000));
+}
+
+function isListOfTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.length > 0 && value.every((each) => typeof each === "string");
 }
 
 export const ERAS: readonly Check[] = group("eras", [
-  {
+  sharedRow({
     id: "ERA-03",
     level: "MUST",
     eras: "modern",
-    how: "shared",
     title: "server/discover says what is spoken",
     place: { page: "server/discover" },
     sends: "server/discover",
@@ -67,35 +61,25 @@ export const ERAS: readonly Check[] = group("eras", [
       const result = resultOf(talk.opening);
       const shown = talk.evidence({ line: talk.opening });
       const versions = result["supportedVersions"];
-      const say = (finding: Finding) => Promise.resolve(finding);
-      if (
-        !Array.isArray(versions) || versions.length === 0 || versions.some((each) => typeof each !== "string")
-      ) {
-        return say(fail("supportedVersions is no array of strings", shown));
-      }
-      if (!versions.includes(MODERN_VERSION)) {
-        return say(fail(`supportedVersions lacks ${MODERN_VERSION}`, shown));
-      }
-      if (!isObject(result["capabilities"])) return say(fail("capabilities is no object", shown));
+      if (!isListOfTexts(versions)) return fail("supportedVersions is no array of strings", shown);
+      if (!versions.includes(MODERN_VERSION)) return fail(`supportedVersions lacks ${MODERN_VERSION}`, shown);
+      if (!isObject(result["capabilities"])) return fail("capabilities is no object", shown);
       if ("instructions" in result && typeof result["instructions"] !== "string") {
-        return say(fail("instructions is no string", shown));
+        return fail("instructions is no string", shown);
       }
       const info = at(result, "_meta", SERVER_INFO);
       if (typeof at(info, "name") !== "string" || typeof at(info, "version") !== "string") {
-        return say(warn("no serverInfo in its _meta", shown));
+        return warn("no serverInfo in its _meta", shown);
       }
-      return say(
-        at(info, "version") === ""
-          ? note("the version of serverInfo is empty", shown)
-          : pass(listed(versions)),
-      );
+      return at(info, "version") === ""
+        ? note("the version of serverInfo is empty", shown)
+        : pass(listed(versions));
     },
-  },
-  {
+  }),
+  ownRow({
     id: "ERA-04",
     level: "MUST",
     eras: "modern",
-    how: "own",
     title: "what _meta must hold is asked for",
     place: META,
     sends:
@@ -105,51 +89,41 @@ export const ERAS: readonly Check[] = group("eras", [
     async run(trial) {
       const { [CLIENT_CAPABILITIES]: _capabilities, ...withoutCapabilities } = envelope();
       const { [PROTOCOL_VERSION]: _version, ...withoutVersion } = envelope();
-      const [first, asked, line] = await sendFirst(trial, withoutCapabilities);
-      const shown = first.evidence({ sent: asked, line });
-      const one = line === undefined
-        ? fail("no answer to a request without clientCapabilities", shown)
-        : line.kind === "result"
-        ? fail("a request without clientCapabilities is served", shown)
-        : codeOf(line) === -32602
-        ? pass("-32602")
-        : fail(`a request without clientCapabilities gets ${codeOf(line)} instead of -32602`, shown);
-      const [second, other, answer] = await sendFirst(trial, withoutVersion);
-      return worstOf([one, judgeVersionless(second, other, answer, isDual(trial.facts))], pass("-32602"));
+      return worstOf([
+        judgeLacking("clientCapabilities", await sendFirst(trial, withoutCapabilities), fail, fail),
+        judgeLacking(
+          "protocolVersion",
+          await sendFirst(trial, withoutVersion),
+          isDual(trial.facts) ? warn : fail,
+          warn,
+        ),
+      ]);
     },
-  },
-  {
+  }),
+  ownRow({
     id: "ERA-05",
     level: "MUST",
     eras: "modern",
-    how: "own",
     title: "an unsupported version is refused",
     place: NEGOTIATION,
     sends: `tools/list in version ${OLD} as the first line`,
     mend: 'error -32022 with data: { supported: ["2026-07-28"], requested }',
     async run(trial) {
-      const [talk, asked, line] = await sendFirst(trial, envelope({ [PROTOCOL_VERSION]: OLD }));
-      const shown = talk.evidence({ sent: asked, line });
+      const { line, shown } = await sendFirst(trial, envelope({ [PROTOCOL_VERSION]: OLD }));
       if (line === undefined) return fail("no answer", shown);
       if (line.kind === "result") return fail(`version ${OLD} is served`, shown);
       if (codeOf(line) !== -32022) return fail(`code ${codeOf(line)} instead of -32022`, shown);
       const supported = at(line.message, "error", "data", "supported");
-      if (
-        !Array.isArray(supported) || supported.length === 0 ||
-        supported.some((each) => typeof each !== "string")
-      ) {
-        return fail("data.supported is no array of strings", shown);
-      }
+      if (!isListOfTexts(supported)) return fail("data.supported is no array of strings", shown);
       return at(line.message, "error", "data", "requested") === OLD
         ? pass(`-32022, supported: ${listed(supported)}`)
         : fail("data.requested is not what was sent", shown);
     },
-  },
-  {
+  }),
+  sharedRow({
     id: "ERA-06",
     level: "MUST",
     eras: "modern",
-    how: "shared",
     title: "an unsupported version is refused behind good requests, too",
     place: STATELESS,
     sends:
@@ -157,44 +131,39 @@ export const ERAS: readonly Check[] = group("eras", [
     mend: "look at the version of each request, not of the first one",
     async run(talk, trial) {
       const method = realMethod(trial);
-      const requests = [[method, MODERN_VERSION], [method, OLD], ["server/discover", OLD], [
-        method,
-        MODERN_VERSION,
-      ]] as const;
-      talk.write(
-        requests.map(([name, version]) =>
-          `${
-            JSON.stringify(requestOf(MODERN, name, undefined, talk.newId(), { [PROTOCOL_VERSION]: version }))
-          }\n`
-        ).join(""),
+      const requests = [
+        [method, MODERN_VERSION],
+        [method, OLD],
+        ["server/discover", OLD],
+        [method, MODERN_VERSION],
+      ] as const;
+      const texts = requests.map(([name, version]) =>
+        JSON.stringify(requestOf(MODERN, name, undefined, talk.newId(), { [PROTOCOL_VERSION]: version }))
       );
-      const asked = talk.asked.slice(-requests.length);
-      const lines: Array<RawLine | undefined> = [];
-      for (const each of asked) lines.push(await talk.answer(each));
-      const shown = (index: number) => talk.evidence({ sent: asked[index], line: lines[index] });
-      for (const index of [0, 3]) {
-        if (lines[index]?.kind !== "result") {
-          return fail(`the good request beside it is not served`, shown(index));
-        }
+      talk.write(`${texts.join("\n")}\n`);
+      const found: Exchange[] = [];
+      for (const each of talk.asked.slice(-requests.length)) found.push(await talk.exchange(each));
+      const [good, old, discovery, last] = found as [Exchange, Exchange, Exchange, Exchange];
+      for (const { line, shown } of [good, last]) {
+        if (line?.kind !== "result") return fail(`the good request beside it is not served`, shown);
       }
-      if (codeOf(lines[1]) !== -32022) {
-        const what = lines[1] === undefined
+      if (codeOf(old.line) !== -32022) {
+        const what = old.line === undefined
           ? "not answered"
-          : lines[1].kind === "result"
+          : old.line.kind === "result"
           ? "served"
-          : `answered with ${codeOf(lines[1])}`;
-        return fail(`${method} in version ${OLD} is ${what}`, shown(1));
+          : `answered with ${codeOf(old.line)}`;
+        return fail(`${method} in version ${OLD} is ${what}`, old.shown);
       }
-      return codeOf(lines[2]) === -32022
+      return codeOf(discovery.line) === -32022
         ? pass("-32022")
-        : warn(`server/discover in version ${OLD} is served`, shown(2));
+        : warn(`server/discover in version ${OLD} is served`, discovery.shown);
     },
-  },
-  {
+  }),
+  ownRow({
     id: "ERA-07",
     level: "MUST",
     eras: "modern",
-    how: "own",
     title: "a list needs no state and is the same on each connection",
     place: STATELESS,
     sends:
@@ -202,8 +171,7 @@ export const ERAS: readonly Check[] = group("eras", [
     mend: "serve each request by what stands in it; no handshake is needed",
     async run(trial) {
       const ask = async (capabilities: Members): Promise<[string | undefined, Finding]> => {
-        const [talk, asked, line] = await sendFirst(trial, envelope({ [CLIENT_CAPABILITIES]: capabilities }));
-        const shown = talk.evidence({ sent: asked, line });
+        const { line, shown } = await sendFirst(trial, envelope({ [CLIENT_CAPABILITIES]: capabilities }));
         if (line?.kind === "result") return [namesIn(line), pass("", shown)];
         return [
           undefined,
@@ -220,12 +188,11 @@ export const ERAS: readonly Check[] = group("eras", [
         ? warn("the names differ with the capabilities of the client", ...second.evidence)
         : fail("the names differ from process to process", ...second.evidence);
     },
-  },
-  {
+  }),
+  ownRow({
     id: "ERA-08",
     level: "MUST",
     eras: "modern",
-    how: "own",
     title: "a line without _meta does not change the era of the next request",
     place: STATELESS,
     sends:
@@ -235,10 +202,7 @@ export const ERAS: readonly Check[] = group("eras", [
       const stimuli: ReadonlyArray<readonly [string, string]> = [
         ["a request without _meta", '{"jsonrpc":"2.0","id":"eraless","method":"doctor/no-such-method"}'],
         ["an unknown notification", '{"jsonrpc":"2.0","method":"notifications/doctor"}'],
-        [
-          "a cancellation",
-          '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"doctor-none"}}',
-        ],
+        ["a cancellation", JSON.stringify(cancellation(NO_ID))],
         ["a bad line", "hello"],
       ];
       const found: Finding[] = [];
@@ -247,12 +211,11 @@ export const ERAS: readonly Check[] = group("eras", [
       }
       return worstOf(found, pass("it does not"));
     },
-  },
-  {
+  }),
+  ownRow({
     id: "ERA-09",
     level: "SHOULD",
     eras: "modern_only",
-    how: "own",
     title: "initialize is refused with the versions that are served",
     place: COMPATIBILITY,
     sends: "initialize as the first line",
@@ -260,58 +223,45 @@ export const ERAS: readonly Check[] = group("eras", [
     async run(trial) {
       const talk = await trial.start();
       talk.era = MODERN;
-      const asked = talk.askRaw({
-        jsonrpc: "2.0",
-        id: talk.newId(),
-        method: "initialize",
-        params: initializeParams(LEGACY_VERSIONS[0]!),
-      });
-      const line = await talk.answer(asked, trial.bound(10_000));
-      const shown = talk.evidence({ sent: asked, line });
+      const asked = talk.askInitialize(LEGACY_VERSIONS[0]!);
+      const { line, shown } = await talk.exchange(asked, trial.bound(10_000));
       if (line === undefined) return warn("no answer to initialize", shown);
       if (line.kind === "result") return skip("it speaks the legacy era");
       return JSON.stringify(line.message!["error"]).includes(MODERN_VERSION)
         ? pass("it names the versions")
         : warn("the error does not name the versions that are served", shown);
     },
-  },
-  {
+  }),
+  sharedRow({
     id: "ERA-17",
     level: "ADVICE",
     eras: "modern",
-    how: "shared",
     title: "methods that the revision has not are refused",
     place: NEGOTIATION,
     sends: "ping, logging/setLevel and resources/subscribe as modern requests",
     mend: "answer -32601",
     async run(talk) {
       const served: string[] = [];
-      for (
-        const [method, params] of [["ping", {}], ["logging/setLevel", { level: "error" }], [
-          "resources/subscribe",
-          { uri: "mcp-stdio-doctor://none" },
-        ]] as const
-      ) {
+      const requests = [
+        ["ping", {}],
+        ["logging/setLevel", { level: "error" }],
+        ["resources/subscribe", { uri: "mcp-stdio-doctor://none" }],
+      ] as const;
+      for (const [method, params] of requests) {
         const line = await talk.answer(talk.ask(method, params));
         if (line?.kind === "result") served.push(method);
       }
       return served.length === 0 ? pass("refused") : note(`served: ${listed(served)}`);
     },
-  },
+  }),
 ]);
 
-function judgeVersionless(
-  talk: Conversation,
-  asked: Asked,
-  line: RawLine | undefined,
-  dual: boolean,
-): Finding {
-  const shown = talk.evidence({ sent: asked, line });
-  const say = dual ? warn : fail;
-  if (line === undefined) return say("no answer to a request without protocolVersion", shown);
-  if (line.kind === "result") return say("a request without protocolVersion is served", shown);
+/** Judges what a request without a member of its `_meta` got; `sayCode` where that is another error. */
+function judgeLacking(member: string, { line, shown }: Exchange, say: Make, sayCode: Make): Finding {
+  if (line === undefined) return say(`no answer to a request without ${member}`, shown);
+  if (line.kind === "result") return say(`a request without ${member} is served`, shown);
   if (codeOf(line) === -32602) return pass("-32602");
-  return warn(`a request without protocolVersion gets ${codeOf(line)} instead of -32602`, shown);
+  return sayCode(`a request without ${member} gets ${codeOf(line)} instead of -32602`, shown);
 }
 
 /** The names in a list, in no order; undefined if there is none. */

@@ -1,9 +1,9 @@
 /** FRAME: how bytes are taken for lines and lines for messages. */
 
-import { type Check, group, sharedRow, type Trial } from "../check.ts";
-import { type Asked, codeOf, type Conversation, Ended, requestOf } from "../conversation.ts";
-import { type Era, fenceMethod } from "../era.ts";
-import type { RawLine } from "../raw_line.ts";
+import { type Check, group, ownRow, sharedRow, type Trial } from "../check.ts";
+import { type Conversation, Ended } from "../conversation.ts";
+import { cancellation, fenceMethod, NO_ID, requestOf, requestText } from "../era.ts";
+import { codeOf, isNullAnswer } from "../raw_line.ts";
 import { pauseFor, settles } from "../raw_process.ts";
 import { showBytes } from "../shown.ts";
 import { fail, type Finding, note, pass, warn } from "../verdict.ts";
@@ -13,23 +13,15 @@ const JSON_PLACE = { page: "RFC 8259", heading: "2" } as const;
 const encoder = new TextEncoder();
 const MIB = 1_048_576;
 
-/** A fence's request with an id and metadata of its own, as text. */
-export function requestText(era: Era, id: unknown, meta?: { readonly [name: string]: unknown }): string {
-  return JSON.stringify(requestOf(era, fenceMethod(era), undefined, id, meta));
-}
-
 /** Sends bytes that hold one request, and waits for its answer; it is in the books when its LF was written. */
-async function sendOne(
-  talk: Conversation,
-  bytes: string | Uint8Array,
-): Promise<[Asked, RawLine | undefined]> {
+async function sendOne(talk: Conversation, bytes: string, what: string): Promise<Finding> {
   await talk.write(bytes);
-  const asked = talk.asked.at(-1)!;
-  return [asked, await talk.answer(asked)];
+  return await judgeAnswer(talk, what);
 }
 
-function judgeAnswer(talk: Conversation, asked: Asked, line: RawLine | undefined, what: string): Finding {
-  const shown = talk.evidence({ sent: asked, line });
+/** Waits for the answer to what was sent last, and judges it. */
+async function judgeAnswer(talk: Conversation, what: string): Promise<Finding> {
+  const { line, shown } = await talk.exchange(talk.asked.at(-1)!);
   if (line === undefined) return fail(`no answer to ${what}`, shown);
   return line.kind === "result" ? pass(`${what} is answered`) : fail(`${what} is refused`, shown);
 }
@@ -46,15 +38,13 @@ export const FRAMES: readonly Check[] = group("frames", [
     async run(talk, { era }) {
       const bytes = encoder.encode(`${requestText(era, "sp é😀", { "com.example/t": "ü€😀" })}\n`);
       for (const byte of bytes.subarray(0, -1)) await talk.process.write(Uint8Array.of(byte));
-      const [asked, line] = await sendCut(talk, bytes);
-      const first = judgeAnswer(talk, asked, line, "a request in writes of one byte");
+      const first = await sendRest(talk, bytes, bytes.length - 1, "a request in writes of one byte");
       if (first.verdict !== "pass") return first;
       const whole = encoder.encode(`${requestText(era, "cut 😀")}\n`);
       const at = whole.indexOf(0xf0) + 2;
       await talk.process.write(whole.subarray(0, at));
       await pauseFor(20); // So that the halves are read one after the other.
-      const [second, answer] = await sendCut(talk, whole, at);
-      return judgeAnswer(talk, second, answer, "a request that is cut inside of a character");
+      return await sendRest(talk, whole, at, "a request that is cut inside of a character");
     },
   }),
   sharedRow({
@@ -68,8 +58,7 @@ export const FRAMES: readonly Check[] = group("frames", [
       const ids = ["joined-1", "joined-2", "joined-3", "joined-4"];
       const texts = ids.map((id) => requestText(era, id));
       const half = Math.floor(texts[3]!.length / 2);
-      const cancelled =
-        '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"doctor-none"}}';
+      const cancelled = JSON.stringify(cancellation(NO_ID));
       talk.write(`${texts.slice(0, 3).join("\n")}\n${cancelled}\n${texts[3]!.slice(0, half)}`);
       const asked = talk.asked.slice(-3);
       for (const each of asked) {
@@ -79,8 +68,11 @@ export const FRAMES: readonly Check[] = group("frames", [
           return fail("of three requests in one write one is not answered", talk.evidence({ sent: each }));
         }
       }
-      const [last, line] = await sendOne(talk, `${texts[3]!.slice(half)}\n`);
-      return judgeAnswer(talk, last, line, "a request whose first half came behind others");
+      return await sendOne(
+        talk,
+        `${texts[3]!.slice(half)}\n`,
+        "a request whose first half came behind others",
+      );
     },
   }),
   sharedRow({
@@ -90,10 +82,8 @@ export const FRAMES: readonly Check[] = group("frames", [
     place: JSON_PLACE,
     sends: "a request that is ended by CR LF",
     mend: "CR is white space to JSON: split at LF and parse what is left",
-    async run(talk, { era }) {
-      const [asked, line] = await sendOne(talk, `${requestText(era, "cr-lf")}\r\n`);
-      return judgeAnswer(talk, asked, line, "a request that is ended by CR LF");
-    },
+    run: (talk, { era }) =>
+      sendOne(talk, `${requestText(era, "cr-lf")}\r\n`, "a request that is ended by CR LF"),
   }),
   sharedRow({
     id: "FRAME-04",
@@ -106,9 +96,7 @@ export const FRAMES: readonly Check[] = group("frames", [
       const from = talk.lines.length;
       await talk.write("\n\r\n   \n");
       await talk.settle();
-      const answers = talk.lines.slice(from).filter((line) =>
-        line.kind === "error" && (line.message!["id"] ?? null) === null
-      );
+      const answers = talk.lines.slice(from).filter((line) => line.kind === "error" && isNullAnswer(line));
       return answers.length === 0
         ? pass("nothing comes")
         : note(`blank lines are answered by errors (${answers.length})`, talk.evidence({ line: answers[0] }));
@@ -127,11 +115,10 @@ export const FRAMES: readonly Check[] = group("frames", [
       await talk.write(`\ufeff${text}\n`);
       await talk.settle();
       const answer = talk.lines.findLast((line) => line.kind === "result" && line.message!["id"] === "bom");
-      if (answer !== undefined) return pass("the request is answered");
-      return note(
-        "a request behind a byte order mark is not answered",
-        talk.evidence({ sent: `\ufeff${text}` }),
-      );
+      const shown = talk.evidence({ sent: `\ufeff${text}` });
+      return answer === undefined
+        ? note("a request behind a byte order mark is not answered", shown)
+        : pass("the request is answered");
     },
   }),
   sharedRow({
@@ -145,13 +132,10 @@ export const FRAMES: readonly Check[] = group("frames", [
       for (const size of [65_537, MIB, 4 * MIB]) {
         const text = `${requestText(era, `long-${size}`, { "com.example/pad": "é".repeat(size / 2) })}\n`;
         talk.write(text);
-        const asked = talk.asked.at(-1)!;
-        const line = await talk.answer(asked, 2 * talk.boundMs);
-        if (line?.kind === "result") continue;
-        return warn(
-          `a line of ${showBytes(size)} is not answered by a result`,
-          talk.evidence({ sent: asked, line }),
-        );
+        const { line, shown } = await talk.exchange(talk.asked.at(-1)!, 2 * talk.boundMs);
+        if (line?.kind !== "result") {
+          return warn(`a line of ${showBytes(size)} is not answered by a result`, shown);
+        }
       }
       return pass("up to 4 MiB");
     },
@@ -183,14 +167,10 @@ export const FRAMES: readonly Check[] = group("frames", [
     sends: "a request with its members in another order, tabs and blanks between them, and an escaped name",
     mend: "parse the line, do not search in it",
     async run(talk, { era }) {
-      const { method, params } = requestOf(era, fenceMethod(era), undefined, 0) as {
-        method: string;
-        params?: unknown;
-      };
+      const { method, params } = requestOf(era, fenceMethod(era), undefined, 0);
       const shown = params === undefined ? "" : `"params" : ${JSON.stringify(params)} , `;
       const text = `\t{ ${shown}"\\u006dethod"\t: "${method}", "id":"ord" ,"jsonrpc":"2.0"} \n`;
-      const [asked, line] = await sendOne(talk, text);
-      return judgeAnswer(talk, asked, line, "it");
+      return await sendOne(talk, text, "it");
     },
   }),
   sharedRow({
@@ -200,28 +180,22 @@ export const FRAMES: readonly Check[] = group("frames", [
     place: STDIO,
     sends: "a request with these in its id, raw",
     mend: "split at byte 0A: no splitlines() in Python, no readline for text in JavaScript",
-    async run(talk, { era }) {
-      const [asked, line] = await sendOne(talk, `${requestText(era, "a\u2028b\u2029c\u0085d")}\n`);
-      return judgeAnswer(talk, asked, line, "it");
-    },
+    run: (talk, { era }) => sendOne(talk, `${requestText(era, "a\u2028b\u2029c\u0085d")}\n`, "it"),
   }),
-  {
+  ownRow({
     id: "FRAME-08",
     level: "ADVICE",
     most: "warn",
     eras: "each",
-    how: "own",
     title: "a line over any limit costs its request, not the session",
     place: { page: "advice" },
     sends: "a request of 17 MiB, and one behind it",
     mend: "pass over a line that is too long and answer its id with -32600; do not end",
     run: tooLong,
-  },
-  {
+  }),
+  ownRow({
     id: "FRAME-12",
     level: "ADVICE",
-    eras: "any",
-    how: "own",
     title: "half a line is waited for",
     place: { page: "advice" },
     sends: "the first 40 bytes of a request, a second of nothing, then LF; then a whole request",
@@ -236,20 +210,14 @@ export const FRAMES: readonly Check[] = group("frames", [
       await talk.fence();
       return pass("the request behind it is answered");
     },
-  },
+  }),
 ]);
 
-async function sendCut(
-  talk: Conversation,
-  bytes: Uint8Array,
-  at = bytes.length - 1,
-): Promise<[Asked, RawLine | undefined]> {
-  // The books get the whole line although its parts were written apart.
-  const text = new TextDecoder().decode(bytes);
-  talk.book(text);
-  await talk.process.write(bytes.subarray(at));
-  const asked = talk.asked.at(-1)!;
-  return [asked, await talk.answer(asked)];
+/** Sends what stands behind the cut; the books get the whole line, although its parts were written apart. */
+async function sendRest(talk: Conversation, bytes: Uint8Array, cut: number, what: string): Promise<Finding> {
+  talk.book(new TextDecoder().decode(bytes));
+  await talk.process.write(bytes.subarray(cut));
+  return await judgeAnswer(talk, what);
 }
 
 async function tooLong(trial: Trial): Promise<Finding> {

@@ -1,9 +1,9 @@
 /** ERA-10 to ERA-16: the legacy handshake. */
 
-import { type Check, group, type Trial } from "../check.ts";
-import { codeOf, type Conversation, objectAt, resultOf } from "../conversation.ts";
-import { initializeParams, LEGACY_VERSIONS, MODERN } from "../era.ts";
-import { at, isObject, type RawLine } from "../raw_line.ts";
+import { type Check, group, ownRow, sharedRow, type Trial } from "../check.ts";
+import type { Conversation } from "../conversation.ts";
+import { cancellation, LEGACY_VERSIONS, MODERN, NO_ID } from "../era.ts";
+import { at, codeOf, isObject, objectAt, type RawLine, resultOf } from "../raw_line.ts";
 import { listed } from "../shown.ts";
 import { fail, type Finding, note, pass, skip, warn } from "../verdict.ts";
 
@@ -18,28 +18,25 @@ async function initialize(
 ): Promise<[Conversation, RawLine | undefined, string | undefined]> {
   const talk = await trial.start();
   talk.era = { modern: false, version: trial.era.version };
-  const asked = talk.askRaw({
-    jsonrpc: "2.0",
-    id: talk.newId(),
-    method: "initialize",
-    params: initializeParams(version),
-  });
-  const line = await talk.answer(asked, trial.bound(10_000));
-  const came = at(line?.message, "result", "protocolVersion");
-  if (typeof came === "string") {
-    trial.facts.versions.set(version, came);
-    talk.era = { modern: false, version: came };
-  }
+  const line = await talk.answer(talk.askInitialize(version), trial.bound(10_000));
   talk.capabilities = objectAt(line, "result", "capabilities");
-  return [talk, line, typeof came === "string" ? came : undefined];
+  const came = at(line?.message, "result", "protocolVersion");
+  if (typeof came !== "string") return [talk, line, undefined];
+  trial.facts.versions.set(version, came);
+  talk.era = { modern: false, version: came };
+  return [talk, line, came];
+}
+
+function howAnswered(line: RawLine | undefined): string {
+  if (line === undefined) return "silent";
+  return line.kind === "result" ? "served" : `refused with ${codeOf(line)}`;
 }
 
 export const HANDSHAKE: readonly Check[] = group("eras", [
-  {
+  sharedRow({
     id: "ERA-10",
     level: "MUST",
     eras: "legacy",
-    how: "shared",
     title: "the answer to initialize has its members",
     place: LIFECYCLE,
     sends: "initialize",
@@ -56,33 +53,29 @@ export const HANDSHAKE: readonly Check[] = group("eras", [
           ? "instructions is no string"
           : "",
       ].filter(Boolean);
-      return Promise.resolve(faults.length === 0 ? pass("") : fail(faults.join("; "), shown));
+      return faults.length === 0 ? pass("") : fail(faults.join("; "), shown);
     },
-  },
-  {
+  }),
+  sharedRow({
     id: "ERA-11",
     level: "MUST",
     eras: "legacy",
-    how: "shared",
     title: "ping is answered with an empty result",
     place: { page: "basic/utilities/ping", heading: "Behavior Requirements" },
     sends: "ping",
     mend: '{"jsonrpc":"2.0","id":request.id,"result":{}}',
     async run(talk) {
-      const asked = talk.ask("ping");
-      const line = await talk.answer(asked);
-      const shown = talk.evidence({ sent: asked, line });
+      const { line, shown } = await talk.exchange(talk.ask("ping"));
       if (line === undefined) return fail("no answer to ping", shown);
       if (line.kind === "error") return fail("ping is answered with an error", shown);
       const members = Object.keys(resultOf(line)).filter((name) => name !== "_meta");
       return members.length === 0 ? pass("") : warn(`the result holds ${listed(members)}`, shown);
     },
-  },
-  {
+  }),
+  ownRow({
     id: "ERA-12",
     level: "MUST",
     eras: "legacy",
-    how: "own",
     title: "a version is agreed to that is spoken",
     place: NEGOTIATION,
     sends: `initialize with each of ${
@@ -114,13 +107,12 @@ export const HANDSHAKE: readonly Check[] = group("eras", [
         ? note(`only ${listed([...agreed])}`)
         : pass(`speaks ${listed([...agreed])}`);
     },
-  },
-  {
+  }),
+  ownRow({
     id: "ERA-13",
     level: "MUST",
     most: "warn",
     eras: "legacy",
-    how: "own",
     title: "batches are received, if 2025-03-26 was agreed to",
     place: { page: "2025-03-26 basic/index", heading: "Batching" },
     sends: "a ping, a notification and a ping in an array",
@@ -130,12 +122,7 @@ export const HANDSHAKE: readonly Check[] = group("eras", [
       if (came !== "2025-03-26") return skip("it does not agree to 2025-03-26");
       await talk.send({ jsonrpc: "2.0", method: "notifications/initialized" });
       const ping = (id: string) => ({ jsonrpc: "2.0", id, method: "ping" });
-      const notification = {
-        jsonrpc: "2.0",
-        method: "notifications/cancelled",
-        params: { requestId: "doctor-none" },
-      };
-      await talk.send(JSON.stringify([ping("b1"), notification, ping("b2")]));
+      await talk.send(JSON.stringify([ping("b1"), cancellation(NO_ID), ping("b2")]));
       await talk.settle();
       const batch = talk.lines.find(({ kind }) => kind === "batch")?.message?.["batch"];
       const ids = new Set(
@@ -149,12 +136,11 @@ export const HANDSHAKE: readonly Check[] = group("eras", [
         talk.evidence({ sent: talk.sent.find((text) => text.startsWith("[")) }),
       );
     },
-  },
-  {
+  }),
+  ownRow({
     id: "ERA-14",
     level: "ADVICE",
     eras: "legacy_only",
-    how: "own",
     title: "a request before initialize ends nothing",
     place: LIFECYCLE,
     sends: "tools/list as the first line, then initialize",
@@ -166,20 +152,13 @@ export const HANDSHAKE: readonly Check[] = group("eras", [
       const line = await talk.answer(early, trial.bound(2_000));
       await talk.openLegacy(trial.era);
       if (talk.opening?.kind !== "result") throw talk.ended("tools/list before initialize", talk.boundMs);
-      return pass(
-        line === undefined
-          ? "it is silent"
-          : line.kind === "result"
-          ? "it is served"
-          : `it is refused with ${codeOf(line)}`,
-      );
+      return pass(`it is ${howAnswered(line)}`);
     },
-  },
-  {
+  }),
+  ownRow({
     id: "ERA-15",
     level: "ADVICE",
     eras: "dual",
-    how: "own",
     title: "the modern era is served beside the legacy one",
     place: { page: "basic/versioning", heading: "Compatibility Matrix" },
     sends: "server/discover behind initialize",
@@ -187,39 +166,25 @@ export const HANDSHAKE: readonly Check[] = group("eras", [
     async run(trial) {
       const talk = await trial.open({ era: trial.facts.legacy!.era });
       talk.era = MODERN;
-      const asked = talk.ask("server/discover");
-      const line = await talk.answer(asked);
+      const { line, shown } = await talk.exchange(talk.ask("server/discover"));
       talk.era = trial.facts.legacy!.era;
       return line?.kind === "result"
         ? pass("server/discover is served behind initialize")
-        : note("server/discover is refused behind initialize", talk.evidence({ sent: asked, line }));
+        : note("server/discover is refused behind initialize", shown);
     },
-  },
-  {
+  }),
+  ownRow({
     id: "ERA-16",
     level: "ADVICE",
     eras: "legacy",
-    how: "own",
     title: "initialize twice ends nothing",
     place: LIFECYCLE,
     sends: "initialize a second time",
     mend: "answer it once more or with an error, and go on",
     async run(trial): Promise<Finding> {
       const talk = await trial.open();
-      const asked = talk.askRaw({
-        jsonrpc: "2.0",
-        id: "again",
-        method: "initialize",
-        params: initializeParams(trial.era.version),
-      });
-      const line = await talk.answerOrFences(asked);
-      return pass(
-        line === undefined
-          ? "it is silent"
-          : line.kind === "result"
-          ? "it is served"
-          : `it is refused with ${codeOf(line)}`,
-      );
+      const line = await talk.answerOrFences(talk.askInitialize(trial.era.version, "again"));
+      return pass(`it is ${howAnswered(line)}`);
     },
-  },
+  }),
 ]);

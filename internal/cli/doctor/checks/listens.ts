@@ -1,12 +1,12 @@
 /** LISTEN: subscriptions of the modern era. */
 
-import { type Check, group, type Trial } from "../check.ts";
-import { type Asked, type Conversation, isAnswerTo, resultOf } from "../conversation.ts";
-import { SUBSCRIPTION_ID } from "../era.ts";
+import { type Check, group, ownRow, type Row, type Trial, Unmet } from "../check.ts";
+import type { Asked, Conversation } from "../conversation.ts";
+import { cancellation, SUBSCRIPTION_ID } from "../era.ts";
 import { factsOf, listsOf } from "../facts.ts";
-import { at, isObject, type Members, type RawLine } from "../raw_line.ts";
+import { at, isAnswerTo, isObject, type Members, type RawLine, resultOf } from "../raw_line.ts";
 import { listed, showBytes, showMs } from "../shown.ts";
-import { noteCall } from "../tool_choice.ts";
+import { callTool, needNamed } from "../tool_choice.ts";
 import { fail, type Finding, note, pass, skip, unknown, warn } from "../verdict.ts";
 
 const ACKNOWLEDGED = "notifications/subscriptions/acknowledged";
@@ -39,7 +39,7 @@ function listenTwice(trial: Trial): Promise<Listens> {
     });
     await firstWord(talk, second);
     const cancelSentAt = talk.lines.length;
-    await talk.send({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: "listen-A" } });
+    await talk.send(cancellation("listen-A"));
     await talk.fence();
     const cancelledAt = talk.lines.length;
     await talk.fence();
@@ -72,8 +72,7 @@ function sameId(stamp: unknown, id: unknown): boolean {
 }
 
 /** Why there is nothing to listen to; undefined if there is. */
-function whyNot(trial: Trial, listens: Listens): Finding | undefined {
-  const { talk, first } = listens;
+function whyNot(trial: Trial, { talk, first }: Listens): Finding | undefined {
   const word = wordsOf(talk, first)[0];
   if (word?.kind !== "error") return undefined;
   return declaresChanges(trial)
@@ -82,6 +81,23 @@ function whyNot(trial: Trial, listens: Listens): Finding | undefined {
       talk.evidence({ sent: first, line: word }),
     )
     : skip("the server declares nothing that could be listened to");
+}
+
+/** A check of the two listens, for servers that can be listened to. */
+function listenRow(
+  { judge, ...row }: Omit<Parameters<typeof ownRow>[0], "eras" | "run"> & {
+    readonly judge: (listens: Listens, trial: Trial) => Finding | Promise<Finding>;
+  },
+): Row {
+  return ownRow({
+    ...row,
+    eras: "modern",
+    async run(trial) {
+      const listens = await listenTwice(trial);
+      const why = whyNot(trial, listens);
+      return why === undefined ? await judge(listens, trial) : skip(why.summary);
+    },
+  });
 }
 
 function declaresChanges(trial: Trial): boolean {
@@ -131,11 +147,10 @@ function isOn(value: unknown): boolean {
 }
 
 export const LISTENS: readonly Check[] = group("listens", [
-  {
+  ownRow({
     id: "LISTEN-01",
     level: "MUST",
     eras: "modern",
-    how: "own",
     title: "a listen is acknowledged first, with its stamp",
     place: { page: "basic/patterns/subscriptions", heading: "Acknowledgment" },
     sends: 'subscriptions/listen for all three lists, with the id "listen-A"',
@@ -144,24 +159,18 @@ export const LISTENS: readonly Check[] = group("listens", [
       const listens = await listenTwice(trial);
       return whyNot(trial, listens) ?? judgeAcknowledgment(trial, listens.talk, listens.first);
     },
-  },
-  {
+  }),
+  listenRow({
     id: "LISTEN-02",
     level: "MUST",
-    eras: "modern",
-    how: "own",
     title: "two listens stand beside each other",
     place: { page: "basic/patterns/subscriptions", heading: "Multiple Concurrent Subscriptions" },
     sends: "a second listen with the id 2, while the first is open",
     mend: 'keep the id of each listen as it is: 2 and "2" are two',
-    async run(trial) {
-      const listens = await listenTwice(trial);
-      const { talk, first, second } = listens;
-      const ended = talk.lines.slice(first.from, listens.cancelSentAt).find((line) =>
+    judge({ talk, first, second, cancelSentAt }, trial) {
+      const ended = talk.lines.slice(first.from, cancelSentAt).find((line) =>
         line.kind === "result" && isAnswerTo(line, first.id)
       );
-      const why = whyNot(trial, listens);
-      if (why !== undefined) return skip(why.summary);
       if (
         ended !== undefined && ended.index > (wordsOf(talk, second)[0]?.index ?? 0) - 1 &&
         wordsOf(talk, first)[0] !== ended
@@ -170,49 +179,35 @@ export const LISTENS: readonly Check[] = group("listens", [
       }
       return judgeAcknowledgment(trial, talk, second);
     },
-  },
-  {
+  }),
+  listenRow({
     id: "LISTEN-03",
     level: "MUST",
-    eras: "modern",
-    how: "own",
     title: "nothing comes for a listen that was cancelled",
     place: { page: "basic/transports/stdio", heading: "Cancellation" },
     sends: "notifications/cancelled of the first listen",
     mend: "forget it without an answer",
-    async run(trial) {
-      const listens = await listenTwice(trial);
-      const { talk, first, cancelledAt } = listens;
-      const why = whyNot(trial, listens);
-      if (why !== undefined) return skip(why.summary);
+    judge({ talk, first, cancelledAt, openBeforeEnd }) {
       const answer = wordsOf(talk, first).find((line) =>
         line.index >= cancelledAt || line.kind !== "notification"
       );
       if (answer === undefined) {
-        return listens.openBeforeEnd ? pass("") : fail("the second listen was ended, too");
+        return openBeforeEnd ? pass("") : fail("the second listen was ended, too");
       }
-      const isEarly = wordsOf(talk, first)[0] === answer;
-      return isEarly ? unknown("it had ended before", talk.evidence({ line: answer })) : fail(
-        `${answer.kind === "notification" ? "a notification" : `a ${answer.kind}`} comes for it`,
-        talk.evidence({ sent: first, line: answer }),
-      );
+      return wordsOf(talk, first)[0] === answer
+        ? unknown("it had ended before", talk.evidence({ line: answer }))
+        : fail(`a ${answer.kind} comes for it`, talk.evidence({ sent: first, line: answer }));
     },
-  },
-  {
+  }),
+  listenRow({
     id: "LISTEN-04",
     level: "SHOULD",
-    eras: "modern",
-    how: "own",
     title: "an open listen is ended by a result when the server ends",
     place: { page: "basic/patterns/subscriptions", heading: "Graceful Closure" },
     sends: "the end of input with a listen open",
     mend: "answer each open listen with a result that has its subscriptionId, then end",
-    async run(trial) {
-      const listens = await listenTwice(trial);
-      const { talk, second, endedAt } = listens;
-      const why = whyNot(trial, listens);
-      if (why !== undefined) return skip(why.summary);
-      if (!listens.openBeforeEnd) return skip("no listen was open at the end");
+    judge({ talk, second, openBeforeEnd, endedAt }) {
+      if (!openBeforeEnd) return skip("no listen was open at the end");
       const line = talk.lines.slice(endedAt).find((each) => isAnswerTo(each, second.id));
       const shown = talk.evidence({ sent: second, line });
       if (line === undefined) return note("it ends without a word for it");
@@ -221,64 +216,49 @@ export const LISTENS: readonly Check[] = group("listens", [
         ? pass("")
         : warn("the result has not its stamp", shown);
     },
-  },
-  {
+  }),
+  ownRow({
     id: "LISTEN-05",
     level: "MUST",
     eras: "modern",
-    how: "own",
     title: "a listen for nothing hears nothing",
     place: { page: "basic/patterns/subscriptions", heading: "Opening a Stream" },
     sends: "a listen with an empty filter, then a tool that changes a list (--change)",
     mend: "send a kind only to those who asked for it",
     async run(trial) {
-      const { words, missing } = await listenAndChange(trial, {});
-      if (missing !== undefined) return missing;
-      const stamped = words!.find(({ message }) => message?.["method"] !== ACKNOWLEDGED);
+      const words = await listenAndChange(trial, {});
+      const stamped = words.find(({ message }) => message?.["method"] !== ACKNOWLEDGED);
       return stamped === undefined ? pass("") : fail(`${String(stamped.message!["method"])} comes`);
     },
-  },
-  {
+  }),
+  ownRow({
     id: "LISTEN-06",
     level: "SHOULD",
     eras: "modern",
-    how: "own",
     title: "a change is told to those who listen",
     place: { page: "server/tools", heading: "List Changed Notification" },
     sends: "a listen for the tools, then a tool that changes them (--change)",
     mend: "notifications/tools/list_changed with the subscriptionId of each listen that asked for it",
     async run(trial) {
-      const { words, missing } = await listenAndChange(trial, ALL);
-      if (missing !== undefined) return missing;
-      const told = words!.some(({ message }) => /list_changed$|updated$/.test(String(message?.["method"])));
+      const words = await listenAndChange(trial, ALL);
+      const told = words.some(({ message }) => /list_changed$|updated$/.test(String(message?.["method"])));
       return told ? pass("") : warn("nothing comes for the listen");
     },
-  },
-  {
+  }),
+  listenRow({
     id: "LISTEN-07",
     level: "ADVICE",
-    eras: "modern",
-    how: "own",
     title: `${MANY} listens hold nothing up`,
     place: { page: "advice" },
     sends: `${MANY} listens in one write, then their cancellations, and a request`,
     mend: "bound the listens that may be open, and forget those that were cancelled",
-    async run(trial) {
-      const listens = await listenTwice(trial);
-      const why = whyNot(trial, listens);
-      if (why !== undefined) return skip(why.summary);
+    async judge(_listens, trial) {
       const talk = await trial.open();
       const before = talk.process.rssBytes ?? 0;
       for (let count = 0; count < MANY; count++) {
         talk.ask("subscriptions/listen", { notifications: ALL }, { id: `many-${count}` });
       }
-      for (let count = 0; count < MANY; count++) {
-        talk.send({
-          jsonrpc: "2.0",
-          method: "notifications/cancelled",
-          params: { requestId: `many-${count}` },
-        });
-      }
+      for (let count = 0; count < MANY; count++) talk.send(cancellation(`many-${count}`));
       const began = talk.process.now();
       await talk.fence(3 * talk.boundMs);
       const tookMs = talk.process.now() - began;
@@ -288,26 +268,28 @@ export const LISTENS: readonly Check[] = group("listens", [
         ? note(`it has grown by ${showBytes(grown)}`)
         : pass(`a request behind them took ${showMs(tookMs)}`);
     },
-  },
+  }),
 ]);
 
-async function listenAndChange(
-  trial: Trial,
-  filter: Members,
-): Promise<{ words?: RawLine[]; missing?: Finding }> {
-  const { change } = trial.options;
-  if (change === undefined) {
-    return { missing: skip("needs a tool that changes a list: --change NAME --change-args JSON") };
-  }
-  noteCall(trial, { ...change, why: "named by --change" });
+/**
+ * Listens, and calls the tool that changes a list; gives what came for the listen.
+ *
+ * @throws {Unmet} If there is no such tool, or nothing to listen to.
+ */
+async function listenAndChange(trial: Trial, filter: Members): Promise<RawLine[]> {
+  const change = needNamed(
+    trial,
+    "change",
+    "needs a tool that changes a list: --change NAME --change-args JSON",
+  );
   const talk = await trial.open();
   const listen = talk.ask("subscriptions/listen", { notifications: filter }, { id: "listen-C" });
   const word = await firstWord(talk, listen);
-  if (word?.kind !== "notification") return { missing: skip("the server cannot be listened to") };
-  const call = talk.ask("tools/call", { name: change.name, arguments: change.args });
+  if (word?.kind !== "notification") throw new Unmet(skip("the server cannot be listened to"));
+  const call = callTool(talk, trial, change);
   if (await talk.answer(call, trial.bound(30_000)) === undefined) {
-    return { missing: unknown(`${change.name} has not answered`) };
+    throw new Unmet(unknown(`${change.name} has not answered`));
   }
   await talk.settle();
-  return { words: wordsOf(talk, listen) };
+  return wordsOf(talk, listen);
 }

@@ -1,10 +1,18 @@
 /** LIST and CACHE: what is listed, and whether the lists are lists. */
 
-import { type Check, group, lineEvidence, sharedRow, type Trial, type Watched } from "../check.ts";
-import { codeOf, resultOf } from "../conversation.ts";
+import {
+  type Check,
+  group,
+  judgeCode,
+  lineEvidence,
+  sharedRow,
+  type Trial,
+  type Watched,
+  watchRow,
+} from "../check.ts";
 import { isSince } from "../era.ts";
 import { type FetchedList, listsOf } from "../facts.ts";
-import { at, isObject, type Members } from "../raw_line.ts";
+import { asObject, at, isObject, type Members, resultOf } from "../raw_line.ts";
 import { judgeSchema } from "../schemas/meta_schemas.ts";
 import { listed, showBytes } from "../shown.ts";
 import { modernAnswers } from "./stdout_modern.ts";
@@ -34,14 +42,10 @@ export const LISTS: readonly Check[] = group("lists", [
     mend: "declare what you serve and serve what you declare; leave nextCursor out on the last page",
     run(_talk, trial) {
       const lists = allLists(trial);
-      if (lists.length === 0) return Promise.resolve(unknown("the lists could not be fetched"));
+      if (lists.length === 0) return unknown("the lists could not be fetched");
       const said = lists.filter(({ declared }) => declared).map(({ key, items }) => `${items.length} ${key}`);
-      return Promise.resolve(
-        worstOf(
-          lists.map(({ finding }) => finding).filter(({ verdict }) => verdict !== "pass"),
-          pass(said.join(", ")),
-        ),
-      );
+      const bad = lists.map(({ finding }) => finding).filter(({ verdict }) => verdict !== "pass");
+      return worstOf(bad, pass(said.join(", ")));
     },
   }),
   sharedRow({
@@ -56,13 +60,9 @@ export const LISTS: readonly Check[] = group("lists", [
       const bad = names.filter((name) => typeof name !== "string" || !/^[A-Za-z0-9_.-]{1,128}$/.test(name));
       const twice = names.filter((name, index) => names.indexOf(name) !== index);
       const say = isSince(trial.era, "2025-11-25") ? warn : note;
-      if (bad.length > 0) {
-        return Promise.resolve(say(`no names: ${listed(bad.map((name) => JSON.stringify(name)))}`));
-      }
-      if (twice.length > 0) return Promise.resolve(say(`more than once: ${listed(twice.map(String))}`));
-      return Promise.resolve(
-        names.length === 0 ? skip("the server lists no tools") : pass(`${names.length} names`),
-      );
+      if (bad.length > 0) return say(`no names: ${listed(bad.map((name) => JSON.stringify(name)))}`);
+      if (twice.length > 0) return say(`more than once: ${listed(twice.map(String))}`);
+      return names.length === 0 ? skip("the server lists no tools") : pass(`${names.length} names`);
     },
   }),
   sharedRow({
@@ -84,32 +84,30 @@ export const LISTS: readonly Check[] = group("lists", [
       return worstOf(found.filter(({ verdict }) => verdict !== "pass"), pass(`${found.length} schemas`));
     },
   }),
-  {
-    ...sharedRow({
-      id: "LIST-04",
-      level: "SHOULD",
-      levelIn: (era) => era.modern ? "SHOULD" : "ADVICE",
-      title: "the tools stand in the same order each time",
-      place: { page: "server/tools", heading: "Capabilities" },
-      sends: "tools/list twice",
-      mend: "sort them, or keep them in a Map",
-      async run(talk, trial) {
-        if (toolsIn(trial).length === 0) return skip("the server lists no tools");
-        const names = async () => {
-          const line = await talk.answer(talk.ask("tools/list"));
-          const tools = resultOf(line)["tools"];
-          return Array.isArray(tools) ? tools.map((tool) => String(at(tool, "name"))) : [];
-        };
-        const [first, second] = [await names(), await names()];
-        if (first.join("\n") === second.join("\n")) return pass("twice the same");
-        const isSameSet = [...first].sort().join("\n") === [...second].sort().join("\n");
-        return isSameSet || !trial.era.modern
-          ? warn("the order differs")
-          : fail("the set differs, and nothing has changed it");
-      },
-    }),
+  sharedRow({
+    id: "LIST-04",
+    level: "SHOULD",
     most: "fail",
-  },
+    levelIn: (era) => era.modern ? "SHOULD" : "ADVICE",
+    title: "the tools stand in the same order each time",
+    place: { page: "server/tools", heading: "Capabilities" },
+    sends: "tools/list twice",
+    mend: "sort them, or keep them in a Map",
+    async run(talk, trial) {
+      if (toolsIn(trial).length === 0) return skip("the server lists no tools");
+      const names = async () => {
+        const line = await talk.answer(talk.ask("tools/list"));
+        const tools = resultOf(line)["tools"];
+        return Array.isArray(tools) ? tools.map((tool) => String(at(tool, "name"))) : [];
+      };
+      const [first, second] = [await names(), await names()];
+      if (first.join("\n") === second.join("\n")) return pass("twice the same");
+      const isSameSet = [...first].sort().join("\n") === [...second].sort().join("\n");
+      return isSameSet || !trial.era.modern
+        ? warn("the order differs")
+        : fail("the set differs, and nothing has changed it");
+    },
+  }),
   sharedRow({
     id: "LIST-05",
     level: "SHOULD",
@@ -118,20 +116,12 @@ export const LISTS: readonly Check[] = group("lists", [
     sends: `a declared list with the cursor "${CURSOR}"`,
     mend: "answer -32602 to a cursor that you have not given",
     async run(talk, trial) {
-      const list = allLists(trial).find(({ declared, pages, paged }) =>
-        declared && pages.length > 0 && paged
-      ) ??
-        allLists(trial).find(({ declared, pages }) => declared && pages.length > 0);
+      const lists = allLists(trial).filter(({ declared, pages }) => declared && pages.length > 0);
+      const list = lists.find(({ paged }) => paged) ?? lists[0];
       if (list === undefined) return skip("no list is declared");
-      const asked = talk.ask(list.method, { cursor: CURSOR });
-      const line = await talk.answer(asked);
-      const shown = talk.evidence({ sent: asked, line });
+      const { line, shown } = await talk.exchange(talk.ask(list.method, { cursor: CURSOR }));
       if (line === undefined) return warn("no answer to an invalid cursor", shown);
-      if (line.kind === "error") {
-        return codeOf(line) === -32602
-          ? pass("-32602")
-          : warn(`code ${codeOf(line)} instead of -32602`, shown);
-      }
+      if (line.kind === "error") return judgeCode(line, [-32602], warn, shown);
       return list.paged
         ? warn("an invalid cursor gets a page, though the server pages", shown)
         : note("an invalid cursor gets the first page", shown);
@@ -153,25 +143,22 @@ export const LISTS: readonly Check[] = group("lists", [
       const long = names(({ description }) =>
         typeof description === "string" && description.length > MOST_DESCRIPTION
       );
-      const bytes = (listsOf(trial.facts, trial.era)?.tools.pages ?? []).reduce(
-        (sum, { length }) => sum + length,
-        0,
-      );
+      const pages = listsOf(trial.facts, trial.era)?.tools.pages ?? [];
+      const bytes = pages.reduce((sum, { length }) => sum + length, 0);
       const said = [
         bare.length === 0 ? "" : `no description: ${listed(bare)}`,
         hintless.length === 0 ? "" : `no annotations: ${listed(hintless)}`,
         long.length === 0 ? "" : `over 2 KiB of description: ${listed(long)}`,
         bytes <= MOST_LIST_BYTES ? "" : `the list has ${showBytes(bytes)}`,
       ].filter(Boolean);
-      if (tools.length === 0) return Promise.resolve(skip("the server lists no tools"));
-      return Promise.resolve(said.length === 0 ? pass("") : note(said.join("; ")));
+      if (tools.length === 0) return skip("the server lists no tools");
+      return said.length === 0 ? pass("") : note(said.join("; "));
     },
   }),
-  {
+  sharedRow({
     id: "LIST-07",
     level: "ADVICE",
     eras: "modern",
-    how: "shared",
     title: "x-mcp-header names headers",
     place: { page: "server/tools", heading: "x-mcp-header" },
     sends: NOTHING,
@@ -180,8 +167,7 @@ export const LISTS: readonly Check[] = group("lists", [
       const bad: string[] = [];
       for (const tool of toolsIn(trial)) {
         const seen = new Set<string>();
-        const properties = at(tool, "inputSchema", "properties");
-        for (const property of Object.values(isObject(properties) ? properties : {})) {
+        for (const property of Object.values(asObject(at(tool, "inputSchema", "properties")))) {
           const header = at(property, "x-mcp-header");
           if (header === undefined) continue;
           const isPrimitive = ["string", "number", "integer", "boolean"].includes(
@@ -194,20 +180,19 @@ export const LISTS: readonly Check[] = group("lists", [
           seen.add(String(header).toLowerCase());
         }
       }
-      return Promise.resolve(bad.length === 0 ? pass("") : note(listed(bad)));
+      return bad.length === 0 ? pass("") : note(listed(bad));
     },
-  },
-  {
+  }),
+  watchRow({
     id: "CACHE-01",
     level: "MUST",
     eras: "modern",
-    how: "watch",
     title: "lists and resources say how long they hold",
     place: { page: "server/utilities/caching", heading: "Cacheable Results" },
     sends: NOTHING,
     mend: 'ttlMs: 0, cacheScope: "private"',
     watch: judgeCaching,
-  },
+  }),
 ]);
 
 async function judgeToolSchema(tool: Members, member: string, trial: Trial): Promise<Finding> {
@@ -260,5 +245,5 @@ function judgeCaching(watched: Watched): Finding {
     const scopes = new Set(pages.map((page) => resultOf(page)["cacheScope"]));
     if (scopes.size > 1) found.push(fail(`${method}: pages of more than one cacheScope`));
   }
-  return worstOf(found, pass(""));
+  return worstOf(found);
 }

@@ -1,16 +1,15 @@
 /** LOAD: what is not read, and much at once. */
 
 import { FullPipe } from "../../../runtime/node_api/full_pipe.ts";
-import { type Check, group, sharedRow, type Trial } from "../check.ts";
+import { type Check, group, ownRow, sharedRow, type Trial } from "../check.ts";
 import { type Conversation, Ended } from "../conversation.ts";
-import { fenceMethod } from "../era.ts";
+import { cancellation, fenceMethod, NO_ID } from "../era.ts";
 import { listMethod } from "../facts.ts";
 import { pauseFor, settles } from "../raw_process.ts";
 import { showBytes } from "../shown.ts";
-import { chooseTool, noteCall } from "../tool_choice.ts";
+import { callTool, chooseTool } from "../tool_choice.ts";
 import { type Finding, note, pass, skip, unknown, warn } from "../verdict.ts";
 import { OVERTAKING } from "./cancel.ts";
-import { requestText } from "./frames.ts";
 
 const ADVICE = { page: "advice" } as const;
 const UNREAD_BYTES = 16_000_000;
@@ -28,12 +27,10 @@ const ONE_BY_ONE = 1_000;
 const BAD_LINES = 100_000;
 
 export const LOAD: readonly Check[] = group("load", [
-  {
+  ownRow({
     id: "LOAD-01",
     level: "ADVICE",
     most: "warn",
-    eras: "any",
-    how: "own",
     title: "stderr that nobody reads holds nothing up",
     place: { page: "basic/transports/stdio" },
     sends:
@@ -41,25 +38,22 @@ export const LOAD: readonly Check[] = group("load", [
     mend:
       "Deno, Bun: a bounded queue in front of stderr; Python: logging through a QueueHandler; or drop lines rather than wait",
     run: fillStderr,
-  },
-  {
+  }),
+  ownRow({
     id: "LOAD-02",
     level: "ADVICE",
     most: "warn",
-    eras: "any",
-    how: "own",
     title: "answers that nobody reads do not fill the memory",
     place: ADVICE,
     sends: `up to ${MOST_UNREAD} requests with stdout unread; then everything is read`,
     mend: "stop reading stdin while stdout is full: wait for drain",
     run: leaveUnread,
-  },
+  }),
   OVERTAKING,
-  {
+  sharedRow({
     id: "LOAD-04",
     level: "ADVICE",
     eras: "any",
-    how: "shared",
     title: `${ONE_BY_ONE} requests, one at a time`,
     place: ADVICE,
     sends: `${ONE_BY_ONE} requests, each behind the answer to the one before`,
@@ -72,30 +66,23 @@ export const LOAD: readonly Check[] = group("load", [
         times.push(performance.now() - began);
       }
       times.sort((one, other) => one - other);
-      return pass(
-        `half within ${times[ONE_BY_ONE / 2]!.toFixed(2)} ms, 99 of 100 within ${
-          times[ONE_BY_ONE * 0.99]!.toFixed(2)
-        } ms`,
-      );
+      const [half, most] = [times[ONE_BY_ONE / 2]!, times[ONE_BY_ONE * 0.99]!];
+      return pass(`half within ${half.toFixed(2)} ms, 99 of 100 within ${most.toFixed(2)} ms`);
     },
-  },
-  {
-    ...sharedRow({
-      id: "LOAD-05",
-      level: "ADVICE",
-      title: `${BURST} requests at once leave no memory behind`,
-      place: ADVICE,
-      sends: `${BURST} requests in one write, three times`,
-      mend: "forget what was answered",
-      run: burst,
-    }),
-    eras: "any",
-  },
-  {
-    id: "LOAD-06",
+  }),
+  sharedRow({
+    id: "LOAD-05",
     level: "ADVICE",
     eras: "any",
-    how: "own",
+    title: `${BURST} requests at once leave no memory behind`,
+    place: ADVICE,
+    sends: `${BURST} requests in one write, three times`,
+    mend: "forget what was answered",
+    run: burst,
+  }),
+  ownRow({
+    id: "LOAD-06",
+    level: "ADVICE",
     deep: true,
     title: "bad lines fill no log",
     place: ADVICE,
@@ -114,7 +101,7 @@ export const LOAD: readonly Check[] = group("load", [
       const said = talk.process.stderr.bytes - before;
       return said > 10_000_000 ? note(`${showBytes(said)} of stderr`) : pass(`${showBytes(said)} of stderr`);
     },
-  },
+  }),
 ]);
 
 /** Fills the pipe of stderr, so that each write to it must wait, drop or be kept; and looks whether requests are answered. */
@@ -171,21 +158,10 @@ async function stimulate(talk: Conversation, trial: Trial): Promise<string | und
       "an unknown tool",
       () => talk.ask("tools/call", { name: "mcp-stdio-doctor-no-such-tool", arguments: {} }),
     ],
-    [
-      "a cancellation of nothing",
-      () =>
-        talk.send({
-          jsonrpc: "2.0",
-          method: "notifications/cancelled",
-          params: { requestId: "doctor-none" },
-        }),
-    ],
-    ...typeof chosen === "string" ? [] : [
-      [`the tool ${chosen.name}`, () => {
-        noteCall(trial, chosen);
-        talk.ask("tools/call", { name: chosen.name, arguments: chosen.args });
-      }] as const,
-    ],
+    ["a cancellation of nothing", () => talk.send(cancellation(NO_ID))],
+    ...typeof chosen === "string"
+      ? []
+      : [[`the tool ${chosen.name}`, () => callTool(talk, trial, chosen)] as const],
   ];
   for (const [name, send] of steps) {
     send();
@@ -264,20 +240,15 @@ async function isTaken(written: Promise<unknown>, talk: Conversation, trial: Tri
   return false;
 }
 
-async function burst(talk: Conversation, trial: Trial): Promise<Finding> {
+async function burst(talk: Conversation): Promise<Finding> {
   const sizes: number[] = [];
   for (let round = 0; round < 3; round++) {
-    const ids = Array.from({ length: BURST }, () => talk.newId());
-    const from = talk.asked.length;
-    talk.write(ids.map((id) => `${requestText(trial.era, id)}\n`).join(""));
-    const last = talk.asked.slice(from);
-    await talk.answer(last.at(-1)!, 6 * talk.boundMs);
+    await talk.answer(talk.askMany(BURST).at(-1)!, 6 * talk.boundMs);
     await talk.fence(6 * talk.boundMs);
     sizes.push(talk.process.rssBytes ?? 0);
   }
   if (sizes[0] === 0) return skip("only on Linux");
   const grown = sizes[2]! - sizes[0]!;
-  return grown > MOST_BURST_BYTES
-    ? note(`${showBytes(grown)} more after the third than after the first`)
-    : pass(`${showBytes(Math.max(0, grown))} more after the third than after the first`);
+  const said = `${showBytes(Math.max(0, grown))} more after the third than after the first`;
+  return grown > MOST_BURST_BYTES ? note(said) : pass(said);
 }

@@ -1,10 +1,10 @@
 /** OUT-12: no notification that nobody has asked for. */
 
-import { type Check, group, lineEvidence, type WatchedLine, watchedLines } from "../check.ts";
-import { type Asked, type Conversation, idKey, isAnswerTo } from "../conversation.ts";
+import { type Check, group, lineEvidence, type WatchedLine, watchedLines, watchRow } from "../check.ts";
+import type { Asked, Conversation } from "../conversation.ts";
 import { LOG_LEVEL, SUBSCRIPTION_ID } from "../era.ts";
-import { at } from "../raw_line.ts";
-import { fail, type Finding, pass, warn, worstOf } from "../verdict.ts";
+import { at, idKey, isAnswerTo } from "../raw_line.ts";
+import { fail, type Finding, warn, worstOf } from "../verdict.ts";
 
 const KINDS: ReadonlyMap<string, readonly [filter: string, capability: string]> = new Map([
   ["notifications/tools/list_changed", ["toolsListChanged", "tools"]],
@@ -20,28 +20,23 @@ const LEGACY_METHODS = new Set([
   "notifications/tasks/status",
 ]);
 
-export const NOTIFICATIONS: readonly Check[] = group("stdout", [{
+export const NOTIFICATIONS: readonly Check[] = group("stdout", [watchRow({
   id: "OUT-12",
   level: "MUST",
-  eras: "each",
-  how: "watch",
   title: "no notification that nobody has asked for",
   place: { page: "basic/patterns/subscriptions", heading: "Opening a Stream" },
   legacyPlace: { page: "basic/lifecycle", heading: "Operation" },
-  sends: "nothing: it looks at every line of the whole run",
   mend:
     "send list_changed and updated on open listens alone, with their subscriptionId; log messages only for requests " +
     "with a logLevel; progress only with the token of a request that runs",
-  watch: (watched) => {
-    const found: Finding[] = [];
-    for (const each of watchedLines(watched)) {
-      if (each.line.kind !== "notification" || each.talk.era === undefined) continue;
-      const finding = each.talk.era.modern ? judgeModern(each) : judgeLegacy(each);
-      if (finding !== undefined) found.push(finding);
-    }
-    return worstOf(found, pass(""));
-  },
-}]);
+  watch: (watched) =>
+    worstOf(
+      [...watchedLines(watched)].map((each) => {
+        if (each.line.kind !== "notification" || each.talk.era === undefined) return undefined;
+        return each.talk.era.modern ? judgeModern(each) : judgeLegacy(each);
+      }),
+    ),
+})]);
 
 function judgeModern(each: WatchedLine): Finding | undefined {
   const { line, talk } = each;
@@ -67,14 +62,11 @@ function judgeModern(each: WatchedLine): Finding | undefined {
   const listen = listenOf(talk, stamp);
   if (listen === undefined) return fail(`${method} without the subscriptionId of a listen`, shown);
   const kind = KINDS.get(method)?.[0];
-  if (kind !== undefined && at(listen.params, "notifications", kind) !== true) {
-    return fail(`${method} on a listen that has not asked for it`, shown);
-  }
   const uris = at(listen.params, "notifications", "resourceSubscriptions");
-  if (isUpdate && !(Array.isArray(uris) && uris.length > 0)) {
-    return fail(`${method} on a listen that has not asked for it`, shown);
-  }
-  return undefined;
+  const isAskedFor = isUpdate
+    ? Array.isArray(uris) && uris.length > 0
+    : kind === undefined || at(listen.params, "notifications", kind) === true;
+  return isAskedFor ? undefined : fail(`${method} on a listen that has not asked for it`, shown);
 }
 
 function judgeLegacy(each: WatchedLine): Finding | undefined {

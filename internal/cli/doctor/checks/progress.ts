@@ -1,11 +1,9 @@
 /** PROG and LOG: reports of what runs, only when they are asked for. */
 
-import { type Check, group, sharedRow, type Trial } from "../check.ts";
-import { codeOf, isAnswerTo, resultOf } from "../conversation.ts";
+import { type Check, group, judgeCode, ownRow, sharedRow, type Trial, Unmet } from "../check.ts";
 import { LOG_LEVEL } from "../era.ts";
-import type { NamedTool } from "../options.ts";
-import { at, type RawLine } from "../raw_line.ts";
-import { chooseTool, noteCall } from "../tool_choice.ts";
+import { at, type Members, objectAt, type RawLine } from "../raw_line.ts";
+import { type CallableTool, callTool, chooseTool, needNamed } from "../tool_choice.ts";
 import { fail, type Finding, note, pass, skip, unknown, warn } from "../verdict.ts";
 import { realMethod } from "./eras.ts";
 
@@ -13,18 +11,22 @@ const BEHAVIOR = { page: "basic/patterns/progress", heading: "Behavior Requireme
 const MOST_A_SECOND = 1_000;
 const LEVELS = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
 
-/** The tool that reports progress, or one that might. */
-function progressTool(trial: Trial): (NamedTool & { why: string }) | string {
+/**
+ * The tool that reports progress, or one that might.
+ *
+ * @throws {Unmet} If none may be called.
+ */
+function needProgressTool(trial: Trial): CallableTool {
   const { progress, slow } = trial.options;
   if (progress !== undefined) return { ...progress, why: "named by --progress" };
   if (slow !== undefined) return { ...slow, why: "named by --slow" };
   const chosen = chooseTool(trial);
-  return typeof chosen === "string" ? `${chosen}, or --progress NAME` : chosen;
+  if (typeof chosen === "string") throw new Unmet(skip(`${chosen}, or --progress NAME`));
+  return chosen;
 }
 
 /** What came during a call with a token, and behind it. */
 interface Watched {
-  readonly token: unknown;
   readonly notifications: readonly RawLine[];
   readonly answer: RawLine | undefined;
   readonly finding: Finding | undefined;
@@ -32,58 +34,51 @@ interface Watched {
 
 async function callWithToken(
   trial: Trial,
-  tool: NamedTool,
+  tool: CallableTool,
   token: number | string | undefined,
 ): Promise<Watched> {
   const talk = await trial.open();
-  const asked = talk.ask("tools/call", { name: tool.name, arguments: tool.args }, {
-    ...token === undefined ? {} : { meta: { progressToken: token } },
-  });
+  const asked = callTool(talk, trial, tool, token === undefined ? {} : { meta: { progressToken: token } });
   const answer = await talk.answer(asked, trial.bound(60_000));
   await talk.settle();
   await trial.close(talk);
   const notifications = talk.lines.filter(({ message }) => message?.["method"] === "notifications/progress");
-  const bad = (line: RawLine, what: string) => fail(what, talk.evidence({ sent: asked, line }));
-  let finding: Finding | undefined;
+  const answered = answer?.index ?? Infinity;
   let last = -Infinity;
-  for (const line of notifications) {
-    const { progress, progressToken } = Object(at(line.message, "params")) as { [name: string]: unknown };
-    if (token === undefined) finding ??= bad(line, "progress comes though no token was given");
-    else if (progressToken !== token) {
-      finding ??= bad(
-        line,
-        `the token comes back as ${JSON.stringify(progressToken)} instead of ${JSON.stringify(token)}`,
-      );
-    } else if (typeof progress !== "number") finding ??= bad(line, "progress is no number");
-    else if (progress <= last) finding ??= bad(line, `progress does not rise: ${progress} behind ${last}`);
-    else if (
-      answer !== undefined && line.index > talk.lines.findIndex((each) => isAnswerTo(each, asked.id))
-    ) {
-      finding ??= bad(line, "progress comes behind the answer");
-    }
+  const fault = (line: RawLine): string | undefined => {
+    const { progress, progressToken } = objectAt(line, "params");
+    const before = last;
     last = Number(progress);
+    if (token === undefined) return "progress comes though no token was given";
+    if (progressToken !== token) {
+      return `the token comes back as ${JSON.stringify(progressToken)} instead of ${JSON.stringify(token)}`;
+    }
+    if (typeof progress !== "number") return "progress is no number";
+    if (progress <= before) return `progress does not rise: ${progress} behind ${before}`;
+    return line.index > answered ? "progress comes behind the answer" : undefined;
+  };
+  let finding: Finding | undefined;
+  for (const line of notifications) {
+    const what = fault(line);
+    if (what !== undefined) finding ??= fail(what, talk.evidence({ sent: asked, line }));
   }
-  return { token, notifications, answer, finding };
+  return { notifications, answer, finding };
 }
 
-function withToken(trial: Trial, tool: NamedTool, token: number | string): Promise<Watched> {
+function withToken(trial: Trial, tool: CallableTool, token: number | string): Promise<Watched> {
   return trial.once(`progress ${typeof token}`, () => callWithToken(trial, tool, token));
 }
 
 export const PROGRESS: readonly Check[] = group("progress", [
-  {
+  ownRow({
     id: "PROG-01",
     level: "MUST",
-    eras: "any",
-    how: "own",
     title: "progress has its token, rises, and ends with the answer",
     place: BEHAVIOR,
     sends: 'a tool that reports progress (--progress), with the token 7, then "7"',
     mend: "send the token back as it came; count up; nothing behind the answer",
     async run(trial) {
-      const tool = progressTool(trial);
-      if (typeof tool === "string") return skip(tool);
-      noteCall(trial, tool);
+      const tool = needProgressTool(trial);
       let count = 0;
       for (const token of [7, "7"]) {
         const { finding, notifications, answer } = await withToken(trial, tool, token);
@@ -95,38 +90,31 @@ export const PROGRESS: readonly Check[] = group("progress", [
         ? unknown(`${tool.name} reports none: name a tool with --progress`)
         : pass(`${count} reports of ${tool.name}`);
     },
-  },
-  {
+  }),
+  ownRow({
     id: "PROG-02",
     level: "MUST",
-    eras: "any",
-    how: "own",
     title: "no progress without a token",
     place: BEHAVIOR,
     sends: "the same tool without a token",
     mend: "if (token === undefined) return; before a report",
     async run(trial) {
-      const tool = progressTool(trial);
-      if (typeof tool === "string") return skip(tool);
-      noteCall(trial, tool);
+      const tool = needProgressTool(trial);
       const { finding, answer } = await callWithToken(trial, tool, undefined);
       if (finding !== undefined) return finding;
       return answer === undefined ? unknown(`${tool.name} has not answered`) : pass("none came");
     },
-  },
-  {
+  }),
+  ownRow({
     id: "PROG-03",
     level: "SHOULD",
     most: "note",
-    eras: "any",
-    how: "own",
     title: "reports are not a flood",
     place: { page: "basic/patterns/progress", heading: "Implementation Notes" },
     sends: "the same tool with a token",
     mend: "some ten a second are enough",
     async run(trial) {
-      const tool = progressTool(trial);
-      if (typeof tool === "string") return skip(tool);
+      const tool = needProgressTool(trial);
       const { notifications } = await withToken(trial, tool, 7);
       const most = Math.max(
         0,
@@ -136,7 +124,7 @@ export const PROGRESS: readonly Check[] = group("progress", [
       );
       return most > MOST_A_SECOND ? note(`${most} reports in a second`) : pass(`at most ${most} in a second`);
     },
-  },
+  }),
   sharedRow({
     id: "LOG-01",
     level: "SHOULD",
@@ -151,45 +139,31 @@ export const PROGRESS: readonly Check[] = group("progress", [
       const asked = trial.era.modern
         ? talk.ask(realMethod(trial), undefined, { meta: { [LOG_LEVEL]: "loud" } })
         : talk.ask("logging/setLevel", { level: "loud" });
-      const line = await talk.answer(asked);
-      const shown = talk.evidence({ sent: asked, line });
+      const { line, shown } = await talk.exchange(asked);
       if (line === undefined) return warn("no answer", shown);
-      if (line.kind === "error") {
-        return codeOf(line) === -32602
-          ? pass("-32602")
-          : note(`code ${codeOf(line)} instead of -32602`, shown);
-      }
+      if (line.kind === "error") return judgeCode(line, [-32602], note, shown);
       return "logging" in talk.capabilities
         ? warn("an unknown level is taken", shown)
         : note("an unknown level is taken; no logging is declared", shown);
     },
   }),
-  {
+  ownRow({
     id: "LOG-02",
     level: "MUST",
     eras: "modern",
-    how: "own",
     title: "log messages come when asked for, at the level or above",
     place: { page: "server/utilities/logging", heading: "Per-request log level" },
     sends: 'a tool that logs (--log), without a logLevel, then with "error"',
     mend: "compare with the logLevel of the request; without one nothing is sent",
     async run(trial) {
-      const { log } = trial.options;
-      if (log === undefined) return skip("needs a tool that logs: --log NAME --log-args JSON");
-      noteCall(trial, { ...log, why: "named by --log" });
+      const log = needNamed(trial, "log", "needs a tool that logs: --log NAME --log-args JSON");
       const talk = await trial.open();
       const logs = () => talk.lines.filter(({ message }) => message?.["method"] === "notifications/message");
-      const call = async (meta?: { [name: string]: unknown }) => {
-        const asked = talk.ask(
-          "tools/call",
-          { name: log.name, arguments: log.args },
-          meta === undefined ? {} : { meta },
-        );
-        const line = await talk.answer(asked, trial.bound(30_000));
+      const call = async (meta: Members) => {
+        await talk.answer(callTool(talk, trial, log, { meta }), trial.bound(30_000));
         await talk.settle();
-        return resultOf(line);
       };
-      await call();
+      await call({});
       if (logs().length > 0) {
         return fail("a log message came though no logLevel was given", talk.evidence({ line: logs()[0] }));
       }
@@ -204,5 +178,5 @@ export const PROGRESS: readonly Check[] = group("progress", [
         ? unknown(`${log.name} logs nothing`)
         : pass(`${logs().length} messages of ${log.name}`);
     },
-  },
+  }),
 ]);

@@ -1,13 +1,13 @@
 /** REQ: requests and their ids. */
 
-import { type Check, group, sharedRow } from "../check.ts";
-import { type Asked, codeOf, type Conversation, idKey, requestOf } from "../conversation.ts";
-import { CLIENT_CAPABILITIES, type Era, fenceMethod } from "../era.ts";
+import { type Check, group, judgeCode, ownRow, sharedRow } from "../check.ts";
+import type { Asked, Conversation } from "../conversation.ts";
+import { cancellation, CLIENT_CAPABILITIES, type Era, fenceMethod, requestOf, requestText } from "../era.ts";
 import { startMs } from "../facts.ts";
 import { listed, show, showMs } from "../shown.ts";
-import { fail, type Finding, note, pass, skip, warn, worstOf } from "../verdict.ts";
-import { needsSlow } from "../tool_choice.ts";
-import { requestText } from "./frames.ts";
+import { fail, type Finding, note, pass, warn, worstOf } from "../verdict.ts";
+import { callTool, needSlow } from "../tool_choice.ts";
+import { idKey, isAnswer, isNullAnswer } from "../raw_line.ts";
 
 const REQUESTS = { page: "basic/index", heading: "Requests" } as const;
 const MANY = 64;
@@ -38,8 +38,7 @@ export const REQUESTS_TABLE: readonly Check[] = group("requests", [
         const answer = await talk.answerOrFences(asked) ?? await talk.answer(asked, 500);
         if (answer !== undefined) continue;
         const other = talk.lines.slice(from).find((line) =>
-          (line.kind === "result" || line.kind === "error") &&
-          !talk.asked.some((each) => idKey(each.id) === idKey(line.message!["id"]))
+          isAnswer(line) && !talk.hasAsked(line.message!["id"])
         );
         const what = other === undefined
           ? "is not answered"
@@ -79,12 +78,10 @@ export const REQUESTS_TABLE: readonly Check[] = group("requests", [
     sends: "the method doctor/no-such-method",
     mend: "the default case answers -32601",
     async run(talk) {
-      const asked = talk.ask("doctor/no-such-method");
-      const line = await talk.answer(asked);
-      const shown = talk.evidence({ sent: asked, line });
+      const { line, shown } = await talk.exchange(talk.ask("doctor/no-such-method"));
       if (line === undefined) return fail("no answer to an unknown method", shown);
       if (line.kind === "result") return fail("a result for an unknown method", shown);
-      return codeOf(line) === -32601 ? pass("-32601") : warn(`code ${codeOf(line)} instead of -32601`, shown);
+      return judgeCode(line, [-32601], warn, shown);
     },
   }),
   sharedRow({
@@ -99,7 +96,7 @@ export const REQUESTS_TABLE: readonly Check[] = group("requests", [
       const from = talk.lines.length;
       const asked = talk.askRaw(requestOf(era, fenceMethod(era), undefined, null));
       await talk.settle();
-      const line = talk.lines.slice(from).find((each) => isNullAnswer(each));
+      const line = talk.lines.slice(from).find(isNullAnswer);
       const shown = talk.evidence({ sent: asked, line });
       if (line === undefined) return note("no answer to id null", shown);
       return line.kind === "result" ? warn("a result with id null", shown) : pass("refused");
@@ -116,7 +113,7 @@ export const REQUESTS_TABLE: readonly Check[] = group("requests", [
       const from = talk.lines.length;
       const asked = talk.askRaw(requestOf(era, fenceMethod(era), undefined, 1.5));
       await talk.settle();
-      const line = talk.lines.slice(from).find((each) => isNullAnswer(each)) ?? talk.found(asked);
+      const line = talk.lines.slice(from).find(isNullAnswer) ?? talk.found(asked);
       return line === undefined
         ? note("no answer to id 1.5", talk.evidence({ sent: asked }))
         : pass("answered");
@@ -165,44 +162,33 @@ export const REQUESTS_TABLE: readonly Check[] = group("requests", [
         traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
         ...era.modern ? { [CLIENT_CAPABILITIES]: { experimental: { "com.example/z": {} }, doctor: {} } } : {},
       };
-      const asked = talk.ask(fenceMethod(era), { doctor: true }, { meta });
-      const line = await talk.answer(asked);
-      const shown = talk.evidence({ sent: asked, line });
+      const { line, shown } = await talk.exchange(talk.ask(fenceMethod(era), { doctor: true }, { meta }));
       if (line === undefined) return fail("no answer", shown);
       return line.kind === "result"
         ? pass("they are let be")
         : fail("refused for members it does not know", shown);
     },
   }),
-  {
+  sharedRow({
     id: "REQ-09",
     level: "MUST",
     eras: "legacy",
-    how: "shared",
     title: "params may be left out",
     place: REQUESTS,
     sends: "ping and the declared list requests without params",
     mend: "message.params?.cursor: params are optional",
     async run(talk) {
-      const methods = [
-        "ping",
-        ...["tools", "resources", "prompts"].filter((name) => name in talk.capabilities).map((name) =>
-          `${name}/list`
-        ),
-      ];
+      const declared = ["tools", "resources", "prompts"].filter((name) => name in talk.capabilities);
+      const methods = ["ping", ...declared.map((name) => `${name}/list`)];
       for (const method of methods) {
         const asked = talk.askRaw({ jsonrpc: "2.0", id: talk.newId(), method });
-        const line = await talk.answer(asked);
-        if (line?.kind !== "result") {
-          return fail(
-            `${method} without params is ${line === undefined ? "not answered" : "refused"}`,
-            talk.evidence({ sent: asked, line }),
-          );
-        }
+        const { line, shown } = await talk.exchange(asked);
+        if (line?.kind === "result") continue;
+        return fail(`${method} without params is ${line === undefined ? "not answered" : "refused"}`, shown);
       }
       return pass(listed(methods));
     },
-  },
+  }),
   sharedRow({
     id: "REQ-10",
     level: "MUST",
@@ -211,10 +197,8 @@ export const REQUESTS_TABLE: readonly Check[] = group("requests", [
     legacyPlace: { page: "JSON-RPC 2.0", heading: "Response object" },
     sends: `${MANY} requests in one write`,
     mend: "answer each line, whatever else is under way",
-    async run(talk, { era }) {
-      const ids = Array.from({ length: MANY }, () => talk.newId());
-      talk.write(ids.map((id) => `${requestText(era, id)}\n`).join(""));
-      const asked = talk.asked.slice(-MANY);
+    async run(talk) {
+      const asked = talk.askMany(MANY);
       const began = talk.process.now();
       await talk.process.until(
         () => asked.every((each) => talk.found(each) !== undefined) || !talk.process.lives,
@@ -248,44 +232,37 @@ export const REQUESTS_TABLE: readonly Check[] = group("requests", [
       await talk.fence(3 * limitMs);
       const tookMs = talk.process.now() - began;
       await talk.fence();
-      const answer = talk.lines.slice(from).find((line) => isNullAnswer(line));
+      const answer = talk.lines.slice(from).find(isNullAnswer);
       if (answer !== undefined) {
         return fail("an unknown notification is answered", talk.evidence({ line: answer }));
       }
-      return tookMs > limitMs
-        ? note(`a request behind them took ${showMs(tookMs)}`)
-        : pass(`a request behind them took ${showMs(tookMs)}`);
+      return (tookMs > limitMs ? note : pass)(`a request behind them took ${showMs(tookMs)}`);
     },
   }),
-  {
+  ownRow({
     id: "REQ-12",
     level: "ADVICE",
-    eras: "any",
-    how: "own",
     title: "the same id twice in flight ends nothing",
     place: { page: "advice" },
     sends: "a slow call, and another request with its id",
     mend: "the client is wrong; refuse the second with -32600",
     async run(trial) {
-      const { slow } = trial.options;
-      if (slow === undefined) return skip(needsSlow(trial));
+      const slow = needSlow(trial);
       const talk = await trial.open();
-      const call = talk.ask("tools/call", { name: slow.name, arguments: slow.args }, { id: "twice" });
+      const call = callTool(talk, trial, slow, { id: "twice" });
       talk.looseIds.add('"twice"');
       talk.ask(fenceMethod(trial.era), undefined, { id: "twice" });
       await talk.settle();
-      await talk.send({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: "twice" } });
+      await talk.send(cancellation("twice"));
       await talk.settle();
       const count = talk.lines.slice(call.from).filter((line) => line.message?.["id"] === "twice").length;
       return pass(`it goes on; ${count} answers with that id came`);
     },
-  },
-  {
+  }),
+  ownRow({
     id: "REQ-13",
     level: "ADVICE",
     most: "warn",
-    eras: "any",
-    how: "own",
     title: "long ids end nothing",
     place: { page: "advice" },
     sends: "an unknown method with an id of 1 MiB; of 8 MiB; and one whose line is over 16 MiB long",
@@ -295,9 +272,8 @@ export const REQUESTS_TABLE: readonly Check[] = group("requests", [
       const rest = requestText(trial.era, "").length;
       const talk = await trial.open();
       const silent: string[] = [];
-      for (
-        const [name, length] of [["1 MiB", MIB], ["8 MiB", 8 * MIB], ["16 MiB", 16 * MIB - rest]] as const
-      ) {
+      const lengths = [["1 MiB", MIB], ["8 MiB", 8 * MIB], ["16 MiB", 16 * MIB - rest]] as const;
+      for (const [name, length] of lengths) {
         const message = requestOf(trial.era, "doctor/no-such-method", undefined, "i".repeat(length));
         talk.looseIds.add(idKey(message["id"]));
         const from = talk.lines.length;
@@ -306,21 +282,15 @@ export const REQUESTS_TABLE: readonly Check[] = group("requests", [
         talk.sent[talk.sent.length - 1] = `an unknown method with an id of ${name}`;
         await talk.fence(trial.bound(10_000));
         await talk.fence();
-        const isRefused = talk.lines.slice(from).some((line) => isNullAnswer(line));
+        const isRefused = talk.lines.slice(from).some(isNullAnswer);
         if (talk.found(asked) === undefined && !isRefused) silent.push(name);
       }
       return silent.length === 0
         ? pass("answered or refused")
         : note(`no answer to an id of ${silent.join(", ")}`);
     },
-  },
+  }),
 ]);
-
-function isNullAnswer(
-  line: { readonly kind: string; readonly message: { readonly [name: string]: unknown } | undefined },
-): boolean {
-  return (line.kind === "result" || line.kind === "error") && (line.message!["id"] ?? null) === null;
-}
 
 async function sendMalformed(talk: Conversation, era: Era): Promise<Finding> {
   const { params } = requestOf(era, fenceMethod(era), undefined, 0) as { params?: unknown };
@@ -343,7 +313,7 @@ async function sendMalformed(talk: Conversation, era: Era): Promise<Finding> {
     await talk.send({ ...message, id });
     const asked = talk.asked.at(-1)!;
     await talk.settle();
-    const line = talk.found(asked) ?? talk.lines.slice(from).find((each) => isNullAnswer(each));
+    const line = talk.found(asked) ?? talk.lines.slice(from).find(isNullAnswer);
     if (line === undefined) silent.push(name);
     else if (line.kind === "result") lenient.push(name);
     if (line?.kind !== "error") last = asked;

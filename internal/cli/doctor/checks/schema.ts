@@ -1,10 +1,10 @@
 /** OUT-19: each result and notification against the schema of its revision. */
 
-import { type Check, group, lineEvidence, type Watched, watchedLines } from "../check.ts";
+import { type Check, group, lineEvidence, type Watched, watchedLines, watchRow } from "../check.ts";
 import { at, isObject } from "../raw_line.ts";
 import { notificationProblems, resultProblems } from "../schemas/result_schemas.ts";
 import { show } from "../shown.ts";
-import { fail, type Finding, pass, worstOf } from "../verdict.ts";
+import { fail, type Finding, worstOf } from "../verdict.ts";
 
 /** Members that a check of their own speaks about more clearly. */
 const SAID_ELSEWHERE =
@@ -13,17 +13,15 @@ const SAID_ELSEWHERE =
 const JUDGED_ELSEWHERE = new Set(["initialize", "server/discover"]);
 const MOST_JUDGED = 400;
 
-export const SCHEMA: readonly Check[] = group("stdout", [{
+export const SCHEMA: readonly Check[] = group("stdout", [watchRow({
   id: "OUT-19",
   level: "MUST",
-  eras: "each",
-  how: "watch",
   title: "results and notifications fit the schema of their revision",
   place: { page: "schema" },
   sends: "nothing: it looks at each result and notification",
   mend: "look the type up in schema.ts of the revision",
-  watch: async (watched) => worstOf(await judgeAll(watched), pass("")),
-}]);
+  watch: async (watched) => worstOf(await judgeAll(watched)),
+})]);
 
 async function judgeAll(watched: Watched): Promise<Finding[]> {
   const found: Finding[] = [];

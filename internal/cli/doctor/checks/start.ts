@@ -1,8 +1,8 @@
 /** START: is it there, is it silent until spoken to, what does it take to start. */
 
-import { type Check, group } from "../check.ts";
+import { type Check, group, ownRow, sharedRow } from "../check.ts";
 import { describeExit } from "../conversation.ts";
-import { fenceMethod, initializeParams, LEGACY_VERSIONS } from "../era.ts";
+import { fenceMethod, LEGACY_VERSIONS } from "../era.ts";
 import { factsOf, startMs } from "../facts.ts";
 import { show, showBytes, showMs } from "../shown.ts";
 import { fail, note, pass, skip, unknown, warn } from "../verdict.ts";
@@ -12,11 +12,9 @@ const MOST_PROCESSES = 4;
 const PROBE_MS = 3_000;
 
 export const START: readonly Check[] = group("start", [
-  {
+  sharedRow({
     id: "START-01",
     level: "MUST",
-    eras: "each",
-    how: "shared",
     title: "answers its first message",
     place: { page: "basic/transports/stdio" },
     sends:
@@ -24,13 +22,11 @@ export const START: readonly Check[] = group("start", [
     mend:
       "attach the listener of stdin before any await; when something is missing, say so on stderr and exit " +
       'non-zero. Python: if __name__ == "__main__": mcp.run()',
-    run: (_talk, { facts, era }) => Promise.resolve(factsOf(facts, era)!.start),
-  },
-  {
+    run: (_talk, { facts, era }) => factsOf(facts, era)!.start,
+  }),
+  ownRow({
     id: "START-02",
     level: "MUST",
-    eras: "any",
-    how: "own",
     quick: true,
     title: "stdout is silent until spoken to",
     place: { page: "basic/transports/stdio" },
@@ -48,12 +44,9 @@ export const START: readonly Check[] = group("start", [
       const ended = process.exit;
       await trial.close(talk);
       const said = talk.lines.find(({ kind }) => kind !== "blank");
-      const rest = process.rest;
-      if (said === undefined && rest.length > 0) {
-        return fail("bytes that are no message came before anything was sent", {
-          ...talk.evidence(),
-          got: show(rest),
-        });
+      if (said === undefined && process.rest.length > 0) {
+        const shown = { ...talk.evidence(), got: show(process.rest) };
+        return fail("bytes that are no message came before anything was sent", shown);
       }
       if (said !== undefined) {
         const shown = talk.evidence({ line: said });
@@ -61,27 +54,17 @@ export const START: readonly Check[] = group("start", [
         if (said.kind === "request") return fail("a request came before anything was sent", shown);
         return warn("a message came before anything was sent", shown);
       }
-      if (ended !== undefined && ended?.code === 0) {
-        return warn(
-          "it ended by itself (code 0) though its stdin was open and nobody had spoken",
-          talk.evidence(),
-        );
-      }
-      if (ended !== undefined) {
-        return unknown(
-          `it ended by itself (${describeExit(ended)}) before anything was sent`,
-          talk.evidence(),
-        );
-      }
-      return pass(`nothing within ${showMs(waitMs)}`);
+      if (ended === undefined) return pass(`nothing within ${showMs(waitMs)}`);
+      return ended?.code === 0
+        ? warn("it ended by itself (code 0) though its stdin was open and nobody had spoken", talk.evidence())
+        : unknown(`it ended by itself (${describeExit(ended)}) before anything was sent`, talk.evidence());
     },
-  },
-  {
+  }),
+  ownRow({
     id: "START-03",
     level: "ADVICE",
     most: "warn",
     eras: "legacy_only",
-    how: "own",
     title: "lets a newer client probe it",
     place: { page: "2026-07-28 basic/transports/stdio", heading: "Backward Compatibility" },
     sends: "server/discover as the first line, then initialize",
@@ -99,16 +82,8 @@ export const START: readonly Check[] = group("start", [
           talk.evidence({ sent: probe }),
         );
       }
-      const asked = talk.askRaw({
-        jsonrpc: "2.0",
-        id: talk.newId(),
-        method: "initialize",
-        params: initializeParams(LEGACY_VERSIONS[0]!),
-      });
-      const greeted = await talk.answer(asked);
-      if (greeted?.kind !== "result") {
-        return warn("after the probe it refuses initialize", talk.evidence({ sent: asked, line: greeted }));
-      }
+      const { line, shown } = await talk.exchange(talk.askInitialize(LEGACY_VERSIONS[0]!));
+      if (line?.kind !== "result") return warn("after the probe it refuses initialize", shown);
       if (answer === undefined && talk.found(probe) === undefined) {
         return note("it is silent to the probe: newer clients wait their whole probe time at each start", {
           ...talk.evidence({ sent: probe }),
@@ -117,30 +92,25 @@ export const START: readonly Check[] = group("start", [
       }
       return pass("refuses the probe, and initialize works after it");
     },
-  },
-  {
+  }),
+  sharedRow({
     id: "START-04",
     level: "ADVICE",
     eras: "any",
-    how: "shared",
     title: "memory and processes at rest",
     place: { page: "advice" },
     sends: "nothing",
     mend: "load what is heavy when it is first needed",
     run(_talk, { facts, era }) {
       const { rssBytes, processes } = factsOf(facts, era)!;
-      if (rssBytes === undefined || processes === undefined) return Promise.resolve(skip("only on Linux"));
+      if (rssBytes === undefined || processes === undefined) return skip("only on Linux");
       const said = `${showBytes(rssBytes)} in ${processes} processes`;
-      return Promise.resolve(
-        rssBytes > MOST_RSS_BYTES || processes > MOST_PROCESSES ? note(said) : pass(said),
-      );
+      return rssBytes > MOST_RSS_BYTES || processes > MOST_PROCESSES ? note(said) : pass(said);
     },
-  },
-  {
+  }),
+  ownRow({
     id: "START-05",
     level: "ADVICE",
-    eras: "any",
-    how: "own",
     title: "starts in another folder and with a lean environment",
     place: { page: "advice" },
     sends: "the first message, in an empty folder and with PATH, HOME, LANG, TMPDIR alone",
@@ -155,18 +125,14 @@ export const START: readonly Check[] = group("start", [
       }
       const kept = new Set(["PATH", "HOME", "LANG", "TMPDIR"]);
       const dropped = Object.keys(runtime.env()).filter((name) => !kept.has(name));
-      const given = launch.env;
       const env = Object.fromEntries(
-        dropped.filter((name) => !(name in given)).map((name) => [name, undefined]),
+        dropped.filter((name) => !(name in launch.env)).map((name) => [name, undefined]),
       );
       const talk = await trial.start({ env, script: 'cd "$(mktemp -d)" && exec "$@"' });
       talk.era = trial.era;
-      const asked = trial.era.modern ? talk.ask(fenceMethod(trial.era)) : talk.askRaw({
-        jsonrpc: "2.0",
-        id: talk.newId(),
-        method: "initialize",
-        params: initializeParams(trial.era.version),
-      });
+      const asked = trial.era.modern
+        ? talk.ask(fenceMethod(trial.era))
+        : talk.askInitialize(trial.era.version);
       const answer = await talk.answer(asked, trial.bound(10_000));
       if (answer !== undefined) return pass("it does");
       return note("no answer there, though it answers here", {
@@ -174,5 +140,5 @@ export const START: readonly Check[] = group("start", [
         got: show(talk.process.stderr.lastLines(3)) || undefined,
       });
     },
-  },
+  }),
 ]);

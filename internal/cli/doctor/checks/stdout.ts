@@ -1,42 +1,43 @@
 /** OUT: every line of every process is looked at, by its bytes and by what JSON-RPC asks of a message. */
 
-import { type Check, group, lineEvidence, type Watched, type WatchedLine, watchedLines } from "../check.ts";
-import { type Conversation, idKey } from "../conversation.ts";
+import {
+  type Check,
+  group,
+  lineEvidence,
+  type Watched,
+  type WatchedLine,
+  watchedLines,
+  watchRow,
+} from "../check.ts";
+import type { Conversation } from "../conversation.ts";
 import { lookOf } from "../line_look.ts";
-import { isObject, type LineFault, type RawLine } from "../raw_line.ts";
+import { idKey, isAnswer, isObject, type LineFault, type RawLine } from "../raw_line.ts";
 import { listed, show } from "../shown.ts";
-import { fail, type Finding, note, pass, warn, worstOf } from "../verdict.ts";
+import { fail, type Finding, type Make, note, pass, warn, worstOf } from "../verdict.ts";
 
 const STDIO = { page: "basic/transports/stdio" } as const;
 const UTF8 = { page: "RFC 8259", heading: "8.1" } as const;
 const RESPONSES = { page: "basic/index", heading: "Responses" } as const;
-const WATCHED = "nothing: it looks at every line of the whole run";
 
-/** Lines of which something holds, as a finding. */
+/** Looks at the lines of which something holds; `most` of them are shown. */
 function watchLines(
-  watched: Watched,
   holds: (line: RawLine, talk: Conversation) => boolean,
-  say: (found: readonly WatchedLine[]) => Finding,
-): Finding {
-  const found = [...watchedLines(watched)].filter(({ line, talk }) => holds(line, talk));
-  return found.length === 0 ? pass("") : say(found);
+  say: (found: readonly [WatchedLine, ...WatchedLine[]]) => Finding,
+  most = 3,
+): (watched: Watched) => Finding {
+  return (watched) => {
+    const [first, ...others] = [...watchedLines(watched)].filter(({ line, talk }) => holds(line, talk));
+    if (first === undefined) return pass("");
+    return { ...say([first, ...others]), evidence: [first, ...others].slice(0, most).map(lineEvidence) };
+  };
 }
 
 function count(found: readonly unknown[], what: string): string {
   return found.length === 1 ? `1 ${what}` : `${found.length} ${what}s`;
 }
 
-function hasFault(
-  fault: LineFault,
-  say: (summary: string, ...rest: Parameters<typeof fail>[1][]) => Finding,
-  what: string,
-) {
-  return (watched: Watched): Finding =>
-    watchLines(
-      watched,
-      ({ faults }) => faults.has(fault),
-      (found) => say(`${count(found, "line")} ${what}`, ...found.slice(0, 3).map(lineEvidence)),
-    );
+function hasFault(fault: LineFault, say: Make, what: string): (watched: Watched) => Finding {
+  return watchLines(({ faults }) => faults.has(fault), (found) => say(`${count(found, "line")} ${what}`));
 }
 
 /** Whether it is a line of a batch that was asked for by one. */
@@ -45,98 +46,67 @@ function isBatchAnswer(line: RawLine, talk: Conversation): boolean {
 }
 
 export const STDOUT: readonly Check[] = group("stdout", [
-  {
+  watchRow({
     id: "OUT-01",
     level: "MUST",
-    eras: "each",
-    how: "watch",
     title: "every line is one JSON-RPC message",
     place: STDIO,
-    sends: WATCHED,
     mend:
       "TS: console.log → console.error. Python: print(…, file=sys.stderr). Nothing but messages may go to stdout",
-    watch: (watched) =>
-      watchLines(
-        watched,
-        (line, talk) => line.kind === "stray" || line.kind === "batch" && !isBatchAnswer(line, talk),
-        (found) => {
-          const looks = [
-            ...new Set(
-              found.map(({ line }) =>
-                line.why === "no JSON" ? lookOf(line.bytes).what : line.why ?? "a batch"
-              ),
-            ),
-          ];
-          const checks = [...new Set(found.map(({ line }) => line.check))];
-          const are = found.length === 1 ? "is" : "are";
-          return {
-            ...fail(
-              `${count(found, "line")} that ${are} no message (${listed(looks)}), in ${listed(checks)}`,
-              ...found.slice(0, 3).map(lineEvidence),
-            ),
-            mend: lookOf(found[0]!.line.bytes).mend,
-          };
-        },
-      ),
-  },
-  {
+    watch: watchLines(
+      (line, talk) => line.kind === "stray" || line.kind === "batch" && !isBatchAnswer(line, talk),
+      (found) => {
+        const looks = found.map(({ line }) =>
+          line.why === "no JSON" ? lookOf(line.bytes).what : line.why ?? "a batch"
+        );
+        const checks = new Set(found.map(({ line }) => line.check));
+        const are = found.length === 1 ? "is" : "are";
+        const said = `${count(found, "line")} that ${are} no message`;
+        return {
+          ...fail(`${said} (${listed([...new Set(looks)])}), in ${listed([...checks])}`),
+          mend: lookOf(found[0].line.bytes).mend,
+        };
+      },
+    ),
+  }),
+  watchRow({
     id: "OUT-02",
     level: "MUST",
-    eras: "each",
-    how: "watch",
     title: "stdout is UTF-8",
     place: UTF8,
-    sends: WATCHED,
     mend:
       'Python on Windows: PYTHONUTF8=1 or sys.stdout.reconfigure(encoding="utf-8"); Java: new PrintStream(out, true, UTF_8)',
     watch: hasFault("not_utf8", fail, "with bytes that are no UTF-8"),
-  },
-  {
+  }),
+  watchRow({
     id: "OUT-03",
     level: "MUST",
-    eras: "each",
-    how: "watch",
     title: "no byte order mark",
     place: UTF8,
-    sends: WATCHED,
     mend: ".NET: new UTF8Encoding(false)",
     watch: hasFault("bom", fail, "with a byte order mark"),
-  },
-  {
+  }),
+  watchRow({
     id: "OUT-04",
     level: "ADVICE",
-    eras: "each",
-    how: "watch",
     title: "LF alone ends a line",
     place: STDIO,
-    sends: WATCHED,
     mend: '.NET: NewLine = "\\n"; Python on Windows: sys.stdout.reconfigure(newline="\\n")',
     watch: hasFault("cr", note, "with CR before the LF"),
-  },
-  {
+  }),
+  watchRow({
     id: "OUT-05",
     level: "SHOULD",
-    eras: "each",
-    how: "watch",
     title: "no blank lines",
     place: STDIO,
-    sends: WATCHED,
     mend: "look for a bare console.log() or print(), or a second newline behind a message",
-    watch: (watched) =>
-      watchLines(
-        watched,
-        ({ kind }) => kind === "blank",
-        (found) => warn(count(found, "blank line"), ...found.slice(0, 2).map(lineEvidence)),
-      ),
-  },
-  {
+    watch: watchLines(({ kind }) => kind === "blank", (found) => warn(count(found, "blank line")), 2),
+  }),
+  watchRow({
     id: "OUT-06",
     level: "MUST",
-    eras: "each",
-    how: "watch",
     title: "the last line is ended and whole",
     place: STDIO,
-    sends: WATCHED,
     mend:
       "TS: no process.exit() behind a write: set process.exitCode, or exit in the write's callback. Python: flush before os._exit",
     watch: ({ talks }) =>
@@ -146,60 +116,46 @@ export const STDOUT: readonly Check[] = group("stdout", [
           const shown = { ...talk.evidence(), got: show(talk.process.rest.subarray(-80)) };
           return say(`${talk.process.rest.length} bytes without an LF stand at the end of the output`, shown);
         }),
-        pass(""),
       ),
-  },
-  {
+  }),
+  watchRow({
     id: "OUT-07",
     level: "MUST",
-    eras: "each",
-    how: "watch",
     title: "no requests that the client cannot take",
     place: { page: "basic/transports/stdio", heading: "Receiving Messages" },
     legacyPlace: { page: "basic/lifecycle", heading: "Operation" },
-    sends: WATCHED,
     mend:
       'ask only for what the client has declared; since 2026-07-28 return resultType "input_required" instead of asking',
-    watch: (watched) =>
-      watchLines(
-        watched,
-        (line, talk) => line.kind === "request" && !isAllowedRequest(line, talk),
-        (found) => {
-          const methods = [...new Set(found.map(({ line }) => String(line.message!["method"])))];
-          return fail(`it asks for ${listed(methods)}`, ...found.slice(0, 3).map(lineEvidence));
-        },
-      ),
-  },
-  {
+    watch: watchLines(
+      (line, talk) => line.kind === "request" && !isAllowedRequest(line, talk),
+      (found) => {
+        const methods = new Set(found.map(({ line }) => String(line.message!["method"])));
+        return fail(`it asks for ${listed([...methods])}`);
+      },
+    ),
+  }),
+  watchRow({
     id: "OUT-07b",
     level: "SHOULD",
     eras: "legacy",
-    how: "watch",
     title: "no request before the client is initialized",
     place: { page: "basic/lifecycle", heading: "Initialization" },
-    sends: WATCHED,
     mend: "wait for notifications/initialized before you ask the client anything but ping",
-    watch: (watched) =>
-      watchLines(
-        watched,
-        (line, talk) =>
-          line.kind === "request" && line.message!["method"] !== "ping" && isBeforeInitialized(line, talk),
-        (found) => warn(count(found, "request"), ...found.slice(0, 3).map(lineEvidence)),
-      ),
-  },
-  {
+    watch: watchLines(
+      (line, talk) =>
+        line.kind === "request" && line.message!["method"] !== "ping" && isBeforeInitialized(line, talk),
+      (found) => warn(count(found, "request")),
+    ),
+  }),
+  watchRow({
     id: "OUT-07c",
     level: "MUST",
-    eras: "each",
-    how: "watch",
     title: "ids of the server's requests are strings or integers, and each another",
     place: { page: "basic/index", heading: "Requests" },
-    sends: WATCHED,
     mend: "count: 1, 2, 3 …",
     watch: (watched) => {
       const seen = new Map<Conversation, Set<string>>();
       return watchLines(
-        watched,
         (line, talk) => {
           if (line.kind !== "request") return false;
           const { id } = line.message!;
@@ -209,73 +165,50 @@ export const STDOUT: readonly Check[] = group("stdout", [
           ids.add(idKey(id));
           return isTwice || typeof id !== "string" && !Number.isInteger(id);
         },
-        (found) => fail("a request whose id is none, or came before", ...found.slice(0, 3).map(lineEvidence)),
-      );
+        () => fail("a request whose id is none, or came before"),
+      )(watched);
     },
-  },
-  {
+  }),
+  watchRow({
     id: "OUT-08",
     level: "MUST",
-    eras: "each",
-    how: "watch",
     title: "responses have the shape of a response",
     place: RESPONSES,
-    sends: WATCHED,
     mend:
       '{"jsonrpc":"2.0","id":request.id,"result":{…}}: never both result and error; an error has an integer code and a message',
-    watch: (watched) =>
-      watchLines(
-        watched,
-        (line) => (line.kind === "result" || line.kind === "error") && shapeFault(line) !== undefined,
-        (found) => {
-          const faults = [...new Set(found.map(({ line }) => shapeFault(line)!))];
-          return fail(listed(faults), ...found.slice(0, 3).map(lineEvidence));
-        },
-      ),
-  },
-  {
+    watch: watchLines(
+      (line) => isAnswer(line) && shapeFault(line) !== undefined,
+      (found) => fail(listed([...new Set(found.map(({ line }) => shapeFault(line)!))])),
+    ),
+  }),
+  watchRow({
     id: "OUT-09",
     level: "MUST",
-    eras: "each",
-    how: "watch",
     title: "each request is answered once, and nothing else is",
     place: RESPONSES,
-    sends: WATCHED,
     mend: "answer in one place; forget a request's id once it was answered",
-    watch: (watched) => worstOf(watched.talks.flatMap(judgeBooks), pass("")),
-  },
-  {
+    watch: ({ talks }) => worstOf(talks.flatMap(judgeBooks)),
+  }),
+  watchRow({
     id: "OUT-17",
     level: "ADVICE",
-    eras: "each",
-    how: "watch",
     title: "messages are compact",
     place: { page: "advice" },
-    sends: WATCHED,
     mend: 'json.dumps(x, separators=(",", ":")); JSON.stringify(x) is compact',
     watch: hasFault("loose", note, "of which over a fifth is white space"),
-  },
-  {
+  }),
+  watchRow({
     id: "OUT-18",
     level: "ADVICE",
-    eras: "each",
-    how: "watch",
     title: "no lone surrogates",
     place: { page: "advice" },
-    sends: WATCHED,
     mend: "text.toWellFormed(): readers in Rust and Python refuse the whole line",
-    watch: (watched) =>
-      watchLines(
-        watched,
-        // Where the doctor has sent one, it may come back.
-        ({ faults, check }) => faults.has("surrogate") && check !== "FRAME-09" && check !== "TOOL-05",
-        (found) =>
-          note(
-            `${count(found, "line")} with half of a surrogate pair`,
-            ...found.slice(0, 3).map(lineEvidence),
-          ),
-      ),
-  },
+    watch: watchLines(
+      // Where the doctor has sent one, it may come back.
+      ({ faults, check }) => faults.has("surrogate") && check !== "FRAME-09" && check !== "TOOL-05",
+      (found) => note(`${count(found, "line")} with half of a surrogate pair`),
+    ),
+  }),
 ]);
 
 /** `ping` is free in the legacy era; the doctor declares no capability for the rest. */
@@ -307,7 +240,7 @@ function judgeBooks(talk: Conversation): Finding[] {
   for (const { id } of talk.asked) asked.set(idKey(id), (asked.get(idKey(id)) ?? 0) + 1);
   const came = new Map<string, number>();
   for (const line of talk.lines) {
-    if (line.kind !== "result" && line.kind !== "error") continue;
+    if (!isAnswer(line)) continue;
     const id = line.message!["id"];
     const key = idKey(id);
     const shown = lineEvidence({ talk, line });

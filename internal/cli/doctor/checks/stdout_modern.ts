@@ -1,14 +1,21 @@
 /** OUT-10 to OUT-16: what a revision lets stand in messages. */
 
-import { type Check, group, lineEvidence, type Watched, type WatchedLine, watchedLines } from "../check.ts";
-import { type Asked, codeOf } from "../conversation.ts";
+import {
+  type Check,
+  group,
+  lineEvidence,
+  type Watched,
+  type WatchedLine,
+  watchedLines,
+  watchRow,
+} from "../check.ts";
+import type { Asked } from "../conversation.ts";
 import { SERVER_INFO } from "../era.ts";
 import { factsOf } from "../facts.ts";
-import { at, isObject, type Members } from "../raw_line.ts";
+import { asObject, at, codeOf, isObject, type Members } from "../raw_line.ts";
 import { listed } from "../shown.ts";
-import { fail, type Finding, note, pass, warn, worstOf } from "../verdict.ts";
+import { fail, type Finding, note, warn, worstOf } from "../verdict.ts";
 
-const WATCHED = "nothing: it looks at every line of the whole run";
 const ERROR_CODES = { page: "basic/index", heading: "Error Codes" } as const;
 
 /** An answer to a valid modern request, with that request. */
@@ -29,23 +36,21 @@ export function* modernAnswers(watched: Watched): Generator<ModernAnswer> {
 }
 
 function judgeEach(watched: Watched, judge: (answer: ModernAnswer) => Finding | undefined): Finding {
-  const found: Finding[] = [];
-  for (const answer of modernAnswers(watched)) {
-    const finding = judge(answer);
-    if (finding !== undefined) found.push(finding);
-  }
-  return worstOf(found, pass(""));
+  return worstOf([...modernAnswers(watched)].map(judge));
+}
+
+/** The ids of the extensions that the server declares. */
+function extensionsOf({ facts, era }: Watched): string[] {
+  return Object.keys(asObject(at(factsOf(facts, era)?.capabilities, "extensions")));
 }
 
 export const STDOUT_MODERN: readonly Check[] = group("stdout", [
-  {
+  watchRow({
     id: "OUT-10",
     level: "MUST",
     eras: "modern",
-    how: "watch",
     title: "reserved error codes are used as defined",
     place: ERROR_CODES,
-    sends: WATCHED,
     mend:
       "a resource that is not there is -32602 since 2026-07-28; of -32020 … -32099 only -32020, -32021 and -32022 may be used",
     watch: (watched) =>
@@ -64,20 +69,16 @@ export const STDOUT_MODERN: readonly Check[] = group("stdout", [
           : true;
         return isWhole ? undefined : fail(`code ${code} without its data`, shown);
       }),
-  },
-  {
+  }),
+  watchRow({
     id: "OUT-11",
     level: "MUST",
     eras: "modern",
-    how: "watch",
     title: "each result says its resultType",
     place: { page: "basic/index", heading: "Result Responses" },
-    sends: WATCHED,
     mend: 'result.resultType = "complete"; SDKs of the 2.x line add it',
     watch: (watched) => {
-      const extensions = Object.keys(
-        asObject(at(factsOf(watched.facts, watched.era)?.capabilities, "extensions")),
-      );
+      const extensions = extensionsOf(watched);
       return judgeEach(watched, ({ talk, line, asked }) => {
         if (line.kind !== "result" || line.message!["result"] === undefined) return undefined;
         const type = at(line.message, "result", "resultType");
@@ -89,15 +90,13 @@ export const STDOUT_MODERN: readonly Check[] = group("stdout", [
           : fail(`resultType ${JSON.stringify(type)} in the answer to ${asked.method}`, shown);
       });
     },
-  },
-  {
+  }),
+  watchRow({
     id: "OUT-13",
     level: "SHOULD",
     eras: "modern",
-    how: "watch",
     title: "own error codes lie outside of the reserved range",
     place: ERROR_CODES,
-    sends: WATCHED,
     mend: "own codes lie outside of -32768 … -32000, such as 1001",
     watch: (watched) =>
       judgeEach(watched, ({ talk, line, asked }) => {
@@ -106,27 +105,23 @@ export const STDOUT_MODERN: readonly Check[] = group("stdout", [
           ? warn(`code ${code} in the answer to ${asked.method}`, lineEvidence({ talk, line }))
           : undefined;
       }),
-  },
-  {
+  }),
+  watchRow({
     id: "OUT-14",
     level: "MUST",
     eras: "modern",
-    how: "watch",
     title: "an input_required result asks, and for what was declared",
     place: { page: "basic/patterns/mrtr", heading: "Server Requirements" },
-    sends: WATCHED,
     mend:
       "give inputRequests or requestState; ask for elicitation, sampling and roots only, and only if the request declares them",
     watch: (watched) => judgeEach(watched, judgeInputRequired),
-  },
-  {
+  }),
+  watchRow({
     id: "OUT-15",
     level: "SHOULD",
     eras: "modern",
-    how: "watch",
     title: "each result says who the server is",
     place: { page: "basic/index", heading: "_meta" },
-    sends: WATCHED,
     mend: `_meta["${SERVER_INFO}"] = { name, version } in each result`,
     watch: (watched) => {
       const lacking = new Set<string>();
@@ -144,21 +139,18 @@ export const STDOUT_MODERN: readonly Check[] = group("stdout", [
           found.push(note("the version is empty", lineEvidence(answer)));
         }
       }
-      const worst = worstOf(found, pass(""));
+      const worst = worstOf(found);
       return lacking.size === 0
         ? worst
         : { ...worst, summary: `none in the results of ${listed([...lacking])}` };
     },
-  },
-  {
+  }),
+  watchRow({
     id: "OUT-16",
     level: "MUST",
-    eras: "each",
     since: "2025-06-18",
-    how: "watch",
     title: "keys of _meta and ids of extensions follow the grammar",
     place: { page: "basic/index", heading: "_meta" },
-    sends: WATCHED,
     mend: "a key is a name, or a prefix of labels and a slash before a name: com.example/name",
     watch: (watched) => {
       const found: Finding[] = [];
@@ -172,16 +164,12 @@ export const STDOUT_MODERN: readonly Check[] = group("stdout", [
           }
         }
       }
-      for (
-        const key of Object.keys(
-          asObject(at(factsOf(watched.facts, watched.era)?.capabilities, "extensions")),
-        )
-      ) {
+      for (const key of extensionsOf(watched)) {
         if (!key.includes("/")) found.push(fail(`the extension ${JSON.stringify(key)} has no prefix`));
       }
-      return worstOf(found, pass(""));
+      return worstOf(found);
     },
-  },
+  }),
 ]);
 
 const JSON_RPC_CODES = new Set([-32700, -32600, -32601, -32602, -32603]);
@@ -259,8 +247,4 @@ function metaKeys(message: Members | undefined): string[] {
     if (Array.isArray(items)) metas.push(...items.map((item) => at(item, "_meta")));
   }
   return metas.filter(isObject).flatMap((meta) => Object.keys(meta));
-}
-
-function asObject(value: unknown): Members {
-  return isObject(value) ? value : {};
 }

@@ -1,37 +1,21 @@
 /** TOOL: what calls are answered with. */
 
-import { type Check, group, sharedRow, type Trial } from "../check.ts";
-import { type Asked, codeOf, type Conversation, resultOf } from "../conversation.ts";
+import { type Check, group, judgeCode, ownRow, sharedRow, type Trial, watchRow } from "../check.ts";
+import type { Exchange } from "../conversation.ts";
 import { listsOf } from "../facts.ts";
-import { at, isObject, type Members, type RawLine } from "../raw_line.ts";
+import { at, codeOf, isObject, type Members, type RawLine, resultOf } from "../raw_line.ts";
 import { valueProblems } from "../schemas/meta_schemas.ts";
 import { listed } from "../shown.ts";
-import { breakArguments, chooseTool, type ChosenTool, noteCall } from "../tool_choice.ts";
-import type { Evidence } from "../verdict.ts";
-import { fail, type Finding, note, pass, skip, unknown, warn, worstOf } from "../verdict.ts";
+import { breakArguments, callTool, needNamed, needTool } from "../tool_choice.ts";
+import { type Evidence, fail, note, pass, skip, unknown, warn, worstOf } from "../verdict.ts";
 
 const ERRORS = { page: "server/tools", heading: "Error Handling" } as const;
 const NO_TOOL = "mcp-stdio-doctor-no-such-tool";
 const HARD_TEXT = "line 1\nline 2\r\n\u2028 é😀 ";
 const HALF_PAIR = "\ud83d";
 
-/** The result of a call in this run, for checks that read it; undefined if there is none. */
-interface Call {
-  readonly chosen: ChosenTool;
-  readonly asked: Asked;
-  readonly line: RawLine | undefined;
-}
-
-/** Calls a tool in a conversation. */
-async function callTool(talk: Conversation, trial: Trial, chosen: ChosenTool): Promise<Call> {
-  noteCall(trial, chosen);
-  const asked = talk.ask("tools/call", { name: chosen.name, arguments: chosen.args });
-  return { chosen, asked, line: await talk.answer(asked, trial.bound(30_000)) };
-}
-
 /** What stands for a call: what it returned is not shown unasked. */
-function callEvidence(talk: Conversation, trial: Trial, { asked, line }: Call): Evidence {
-  const shown = talk.evidence({ sent: asked, line });
+function callEvidence(trial: Trial, { line, shown }: Exchange): Evidence {
   if (trial.options.showContent || line?.kind !== "result") return shown;
   const { content } = resultOf(line);
   const blocks = Array.isArray(content) ? content.map((block) => String(at(block, "type"))) : [];
@@ -57,15 +41,9 @@ export const TOOLS: readonly Check[] = group("tools", [
     mend: "throw a protocol error; SDKs of the 1.x line answer isError by themselves",
     async run(talk, trial) {
       if (!declaresTools(trial)) return skip("the server declares no tools");
-      const asked = talk.ask("tools/call", { name: NO_TOOL, arguments: {} });
-      const line = await talk.answer(asked);
-      const shown = talk.evidence({ sent: asked, line });
+      const { line, shown } = await talk.exchange(talk.ask("tools/call", { name: NO_TOOL, arguments: {} }));
       if (line === undefined) return fail("no answer to an unknown tool", shown);
-      if (line.kind === "error") {
-        return codeOf(line) === -32602
-          ? pass("-32602")
-          : warn(`code ${codeOf(line)} instead of -32602`, shown);
-      }
+      if (line.kind === "error") return judgeCode(line, [-32602], warn, shown);
       return resultOf(line)["isError"] === true
         ? warn("isError instead of error -32602", shown)
         : fail("an unknown tool is called with success", shown);
@@ -80,19 +58,12 @@ export const TOOLS: readonly Check[] = group("tools", [
     mend: "answer -32602",
     async run(talk, trial) {
       if (!declaresTools(trial)) return skip("the server declares no tools");
-      const asked = talk.ask("tools/call", {});
-      const line = await talk.answer(asked);
-      const shown = talk.evidence({ sent: asked, line });
+      const { line, shown } = await talk.exchange(talk.ask("tools/call", {}));
       if (line === undefined) return warn("no answer", shown);
-      if (line.kind === "result") {
-        return resultOf(line)["isError"] === true
-          ? note("isError instead of error -32602", shown)
-          : warn("a result", shown);
-      }
-      const code = codeOf(line)!;
-      return code === -32602 || code === -32600
-        ? pass(String(code))
-        : note(`code ${code} instead of -32602`, shown);
+      if (line.kind === "error") return judgeCode(line, [-32600, -32602], note, shown);
+      return resultOf(line)["isError"] === true
+        ? note("isError instead of error -32602", shown)
+        : warn("a result", shown);
     },
   }),
   sharedRow({
@@ -103,10 +74,9 @@ export const TOOLS: readonly Check[] = group("tools", [
     sends: "a tool that may be called, with arguments that its schema names",
     mend: "content: an array of blocks with their members; structuredContent as outputSchema says",
     async run(talk, trial) {
-      const chosen = chooseTool(trial);
-      if (typeof chosen === "string") return skip(chosen);
-      const call = await callTool(talk, trial, chosen);
-      const shown = callEvidence(talk, trial, call);
+      const chosen = needTool(trial);
+      const call = await talk.exchange(callTool(talk, trial, chosen), trial.bound(30_000));
+      const shown = callEvidence(trial, call);
       const said = `${chosen.name} (${chosen.why})`;
       if (call.line === undefined) return unknown(`${said} has not answered`, shown);
       if (call.line.kind === "error") {
@@ -129,12 +99,11 @@ export const TOOLS: readonly Check[] = group("tools", [
     sends: "the same tool with arguments that break its schema",
     mend: "validate, and return isError: true with what is wrong",
     async run(talk, trial) {
-      const chosen = chooseTool(trial);
-      if (typeof chosen === "string") return skip(chosen);
+      const chosen = needTool(trial);
       const args = breakArguments(chosen.tool["inputSchema"], chosen.args);
       if (args === undefined) return skip(`${chosen.name} takes any arguments`);
-      const call = await callTool(talk, trial, { ...chosen, args });
-      const shown = callEvidence(talk, trial, call);
+      const call = await talk.exchange(callTool(talk, trial, { ...chosen, args }), trial.bound(30_000));
+      const shown = callEvidence(trial, call);
       if (call.line === undefined) return unknown(`${chosen.name} has not answered`, shown);
       if (call.line.kind === "error") {
         return codeOf(call.line) === -32602 ? pass("-32602") : note(`code ${codeOf(call.line)}`, shown);
@@ -144,11 +113,9 @@ export const TOOLS: readonly Check[] = group("tools", [
         : warn(`${chosen.name} takes them`, shown);
     },
   }),
-  {
+  ownRow({
     id: "TOOL-05",
     level: "MUST",
-    eras: "any",
-    how: "own",
     title: "stdout stays clean while tools work",
     place: { page: "basic/transports/stdio" },
     sends: "a tool that echoes, with line ends, U+2028, é, 😀 and half a surrogate pair in a text",
@@ -164,8 +131,7 @@ export const TOOLS: readonly Check[] = group("tools", [
         (_key, value) => value === "@text" ? HARD_TEXT + HALF_PAIR : value,
       ) as Members;
       const from = talk.lines.length;
-      noteCall(trial, { ...tool, why: "named by --tool" });
-      const asked = talk.ask("tools/call", { name: tool.name, arguments: args });
+      const asked = callTool(talk, trial, { name: tool.name, args, why: "named by --tool" });
       const stray = () => talk.lines.slice(from).find(({ kind }) => kind === "stray");
       await talk.process.until(
         () => stray() !== undefined || talk.found(asked) !== undefined,
@@ -183,47 +149,40 @@ export const TOOLS: readonly Check[] = group("tools", [
         ? pass("the text came back in one line")
         : unknown("the text did not come back as it was sent");
     },
-  },
-  {
+  }),
+  watchRow({
     id: "TOOL-06",
     level: "SHOULD",
-    eras: "each",
     since: "2025-06-18",
-    how: "watch",
     title: "structured content stands as text, too",
     place: { page: "server/tools", heading: "Structured Content" },
     sends: "nothing: it looks at each result of a call",
     mend: 'content: [{ type: "text", text: JSON.stringify(structuredContent) }]',
     watch({ talks }) {
-      const found: Finding[] = [];
-      for (const talk of talks) {
-        for (const { kind, message } of talk.lines) {
-          const result = at(message, "result");
-          if (kind !== "result" || !isObject(result) || result["structuredContent"] === undefined) continue;
-          if (!blocksIn(result).some(({ type }) => type === "text")) {
-            found.push(warn("structuredContent without a block of text", talk.evidence()));
-          }
-        }
-      }
-      return worstOf(found, pass(""));
+      const isBare = (line: RawLine) =>
+        line.kind === "result" && resultOf(line)["structuredContent"] !== undefined &&
+        !blocksIn(resultOf(line)).some(({ type }) => type === "text");
+      return worstOf(
+        talks.flatMap((talk) =>
+          talk.lines.filter(isBare).map(() =>
+            warn("structuredContent without a block of text", talk.evidence())
+          )
+        ),
+      );
     },
-  },
-  {
+  }),
+  ownRow({
     id: "TOOL-07",
     level: "ADVICE",
-    eras: "any",
-    how: "own",
     title: "a crash is seen as one",
     place: { page: "advice" },
     sends: "a tool that ends the process, named by --crash",
     mend: "end with a code that is not 0, when what was answered is written",
     async run(trial) {
-      const { crash } = trial.options;
-      if (crash === undefined) return skip("needs a tool that crashes: --crash NAME --crash-args JSON");
+      const crash = needNamed(trial, "crash", "needs a tool that crashes: --crash NAME --crash-args JSON");
       const talk = await trial.open();
-      noteCall(trial, { ...crash, why: "named by --crash" });
       const before = talk.sendFence();
-      talk.ask("tools/call", { name: crash.name, arguments: crash.args });
+      callTool(talk, trial, crash);
       if (!await talk.process.exitedWithin(trial.bound(10_000))) {
         return unknown(`${crash.name} did not end the process`);
       }
@@ -233,7 +192,7 @@ export const TOOLS: readonly Check[] = group("tools", [
       }
       return talk.process.exit?.code === 0 ? note("it ends with code 0", talk.evidence()) : pass("");
     },
-  },
+  }),
 ]);
 
 function blocksIn(result: Members): Members[] {
