@@ -1,6 +1,7 @@
 /** What tools, resources and prompts give, as text for a terminal. It comes from a server: every field may be anything. */
 
 import { isJSONObject, type JSONObject } from "../../messages.ts";
+import { decodeBase64 } from "./base64.ts";
 import { showJson, showLine, showText } from "./shown_text.ts";
 
 /** A block of content, in lines. */
@@ -42,12 +43,4 @@ export function rawContent(block: unknown): string | Uint8Array | undefined {
   if (typeof block.text === "string") return block.text;
   const base64 = [block.blob, block.data].find((value) => typeof value === "string");
   return base64 === undefined ? undefined : decodeBase64(base64 as string);
-}
-
-function decodeBase64(base64: string): Uint8Array | undefined {
-  try {
-    return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
-  } catch {
-    return undefined; // A server may send anything: this is no base64.
-  }
 }

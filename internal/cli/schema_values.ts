@@ -4,6 +4,7 @@
  */
 
 import { isJSONObject, type JSONObject } from "../../messages.ts";
+import { parseJson } from "./json_text.ts";
 
 /** The kinds of JSON values. */
 export type ValueKind = "string" | "number" | "integer" | "boolean" | "null" | "array" | "object";
@@ -206,14 +207,6 @@ function withArticle(what: string): string {
 function guess(text: string): unknown {
   const parsed = parseJson(text);
   return parsed === undefined ? text : parsed.value;
-}
-
-function parseJson(text: string): { readonly value: unknown } | undefined {
-  try {
-    return { value: JSON.parse(text) };
-  } catch {
-    return undefined; // Text that is no JSON is nothing unusual here.
-  }
 }
 
 function isOfKind(kind: ValueKind, value: unknown): boolean {

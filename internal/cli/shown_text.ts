@@ -42,6 +42,14 @@ export function escapeJson(json: string): string {
       .join(""));
 }
 
+/** A text as it stands in HTML and XML. */
+export function escapeMarkup(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll(
+    '"',
+    "&quot;",
+  );
+}
+
 /** How many columns a text takes, as far as one can know: most East Asian characters and emoji take two. */
 export function widthOf(text: string): number {
   let width = 0;

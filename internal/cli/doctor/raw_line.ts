@@ -1,5 +1,7 @@
 /** Lines as they came, judged by their bytes and by what JSON-RPC would have them be. */
 
+import { parseJson } from "../json_text.ts";
+
 /** What a line is. */
 export type LineKind = "request" | "notification" | "result" | "error" | "batch" | "blank" | "stray";
 
@@ -132,13 +134,10 @@ interface Judged {
 
 function judgeText(text: string): Judged {
   if (/^[ \t\r]*$/.test(text)) return { kind: "blank" };
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    // What it looks like instead is for OUT-01 to say.
-    return { kind: "stray", why: "no JSON" };
-  }
+  const parsed = parseJson(text);
+  // What it looks like instead is for OUT-01 to say.
+  if (parsed === undefined) return { kind: "stray", why: "no JSON" };
+  const { value } = parsed;
   if (Array.isArray(value)) return { kind: "batch", message: { batch: value } };
   if (!isObject(value)) return { kind: "stray", why: "a JSON value that is no object" };
   return judgeMessage(value);

@@ -1,6 +1,7 @@
 /** What passes to lines of a recording: cut, looked at, masked, put down. It holds nothing up and throws nothing back. */
 
 import { maskSecrets } from "../../secrets.ts";
+import { parseJson } from "../json_text.ts";
 import { Conversation, type Side } from "../recording/conversation.ts";
 import {
   formatBytes,
@@ -122,10 +123,7 @@ export class Recorder {
     const all = text.endsWith("\r") ? [...breaks, "a carriage return before the line feed"] : breaks;
     if (!this.#settings.keepsSecrets && mayHoldSecret(value)) {
       const masked = maskMessage(text);
-      if (masked !== text) {
-        this.#masked(masked, all);
-        return;
-      }
+      if (masked !== text) return this.#masked(masked, all);
     }
     this.#lines += formatMessage(this.#head, text, all.length === 0 ? PLAIN : { ...PLAIN, breaks: all });
   }
@@ -133,9 +131,8 @@ export class Recorder {
   /** A mask that has made something else of JSON is put down as text. */
   #masked(text: string, breaks: readonly string[]): void {
     const marks = { breaks, isMasked: true, isEnded: true };
-    this.#lines += isJson(text)
-      ? formatMessage(this.#head, text, marks)
-      : formatText(this.#head, text, marks);
+    const format = parseJson(text) === undefined ? formatText : formatMessage;
+    this.#lines += format(this.#head, text, marks);
   }
 
   /** A piece of a line that is too long for anybody, or the end of one that has no line feed. */
@@ -151,15 +148,10 @@ export class Recorder {
 
   /** In base64 a secret could be read: where they are masked, what is no UTF-8 is put down as text. */
   #plainBytes(bytes: Uint8Array, breaks: readonly string[], isEnded: boolean): void {
-    if (this.#settings.keepsSecrets) {
-      this.#lines += formatBytes(this.#head, bytes, { breaks, isMasked: false, isEnded });
-      return;
-    }
     const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
-    const masked = maskSecrets(text);
-    this.#lines += masked === text
-      ? formatBytes(this.#head, bytes, { breaks, isMasked: false, isEnded })
-      : formatText(this.#head, masked, { breaks, isMasked: true, isEnded });
+    if (this.#settings.keepsSecrets || maskSecrets(text) === text) {
+      this.#lines += formatBytes(this.#head, bytes, { breaks, isMasked: false, isEnded });
+    } else this.#plainText(text, breaks, isEnded);
   }
 }
 
@@ -167,13 +159,4 @@ function faultOf(text: string): string {
   if (/^[ \t\r]*$/.test(text)) return "a blank line";
   if (text.startsWith(BYTE_ORDER_MARK)) return "a byte order mark";
   return "text that is no JSON";
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false; // That is the question.
-  }
 }

@@ -98,7 +98,7 @@ export class Conversation {
   /** Takes a line that is no message. */
   fault(from: Side, problem: string): Observation {
     if (from === "client") this.#hasFaulted = true;
-    return { call: undefined, role: "fault", breaks: [problem] };
+    return observed("fault", undefined, problem);
   }
 
   /** The server has ended: what is open stays so for ever. */
@@ -156,7 +156,7 @@ export class Conversation {
       if (requests.tokens.size < MOST_OPEN) requests.tokens.set(progressToken, call);
       else requests.isIncomplete = true;
     }
-    return { call, role: "request", breaks: breaks.length === 0 ? NOTHING : breaks };
+    return { call, role: "request", breaks };
   }
 
   #noteEra(method: string, meta: JSONObject, breaks: string[]): void {
@@ -171,15 +171,14 @@ export class Conversation {
     const requests = this.#madeBy(from === "client" ? "server" : "client");
     const id = message.id as RequestId | null | undefined;
     if (id === null || id === undefined) {
-      const breaks = from === "server" && this.#hasFaulted
-        ? NOTHING
-        : ["an error that names no request, and no line was unreadable"];
-      return { call: undefined, role: "answer", breaks };
+      const isExplained = from === "server" && this.#hasFaulted;
+      const problem = isExplained ? undefined : "an error that names no request, and no line was unreadable";
+      return observed("answer", undefined, problem);
     }
     const call = requests.open.get(id);
     if (call === undefined) return this.#observeLateAnswer(requests, requests.over.get(id));
     this.#settle(requests, call, at, message);
-    return { call, role: "answer", breaks: NOTHING };
+    return observed("answer", call);
   }
 
   #observeLateAnswer(requests: Requests, call: Call | undefined): Observation {
@@ -188,7 +187,7 @@ export class Conversation {
       : call.state === "cancelled"
       ? requests.knewOfCancellation(call) ? "an answer to a request that was cancelled" : undefined
       : "a second answer";
-    return { call, role: "answer", breaks: problem === undefined ? NOTHING : [problem] };
+    return observed("answer", call, problem);
   }
 
   #settle(requests: Requests, call: Call, at: number, { result, error }: JSONObject): void {
@@ -233,11 +232,11 @@ export class Conversation {
     const own = this.#madeBy(from);
     const call = own.open.get(id);
     if (call !== undefined) {
-      const breaks = call.method === "initialize" ? [`"initialize" cannot be cancelled`] : NOTHING;
       call.state = "cancelled";
       call.cancelledAfter = own.made;
       this.#close(own, call, at);
-      return { call, role: "cancellation", breaks };
+      const problem = call.method === "initialize" ? `"initialize" cannot be cancelled` : undefined;
+      return observed("cancellation", call, problem);
     }
     // A server ends a listen stream by cancelling what the client asked.
     const theirs = this.#madeBy(from === "client" ? "server" : "client");
@@ -247,10 +246,10 @@ export class Conversation {
         listen.state = "cancelled";
         this.#close(theirs, listen, at);
       }
-      return { call: listen, role: "cancellation", breaks: NOTHING };
+      return observed("cancellation", listen);
     }
     // The answer and the cancellation may have crossed.
-    return { call: own.over.get(id), role: "cancellation", breaks: NOTHING };
+    return observed("cancellation", own.over.get(id));
   }
 
   #observeProgress(from: Side, { progressToken, progress }: JSONObject): Observation {
@@ -264,19 +263,17 @@ export class Conversation {
         : past.state === "cancelled"
         ? requests.knewOfCancellation(past) ? "progress of a request that was cancelled" : undefined
         : "progress after the answer";
-      return { call: past, role: "progress", breaks: problem === undefined ? NOTHING : [problem] };
+      return observed("progress", past, problem);
     }
     const isRising = typeof progress === "number" && progress > call.lastProgress;
     if (isRising) call.lastProgress = progress;
     call.progressCount++;
-    return { call, role: "progress", breaks: isRising ? NOTHING : ["progress that does not rise"] };
+    return observed("progress", call, isRising ? undefined : "progress that does not rise");
   }
 
   #observePlain(from: Side, method: string, params: JSONObject): Observation {
     const id = toParams(params._meta)[MetaKey.subscriptionId];
-    if (from === "client" || id === undefined) {
-      return { call: undefined, role: "notification", breaks: NOTHING };
-    }
+    if (from === "client" || id === undefined) return observed("notification", undefined);
     const requests = this.#client;
     const call = requests.open.get(id as RequestId) ?? this.#findByText(String(id));
     if (call === undefined) {
@@ -286,14 +283,11 @@ export class Conversation {
         : over.state !== "cancelled" || requests.knewOfCancellation(over)
         ? "a notification of a stream that is over"
         : undefined;
-      return { call: undefined, role: "notification", breaks: problem === undefined ? NOTHING : [problem] };
+      return observed("notification", undefined, problem);
     }
-    const isAcknowledgment = method === ACKNOWLEDGED;
-    const breaks = call.isAcknowledged || isAcknowledgment
-      ? NOTHING
-      : ["a notification before the acknowledgment"];
-    call.isAcknowledged ||= isAcknowledgment;
-    return { call, role: "notification", breaks };
+    call.isAcknowledged ||= method === ACKNOWLEDGED;
+    const problem = call.isAcknowledged ? undefined : "a notification before the acknowledgment";
+    return observed("notification", call, problem);
   }
 
   /** A subscription id is the request's id as text where the server makes text of it. */
@@ -305,6 +299,10 @@ export class Conversation {
   #madeBy(side: Side): Requests {
     return side === "client" ? this.#client : this.#server;
   }
+}
+
+function observed(role: Observation["role"], call: Call | undefined, problem?: string): Observation {
+  return { call, role, breaks: problem === undefined ? NOTHING : [problem] };
 }
 
 function toParams(value: unknown): JSONObject {

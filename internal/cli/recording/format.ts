@@ -5,6 +5,8 @@
  */
 
 import { isJSONObject, type JSONObject } from "../../../messages.ts";
+import { decodeBase64 } from "../base64.ts";
+import { parseJson } from "../json_text.ts";
 import type { Side } from "./conversation.ts";
 
 /** Whose bytes: a side of the conversation, or what the server wrote to stderr. */
@@ -115,19 +117,15 @@ const SOURCES: ReadonlySet<unknown> = new Set(["client", "server", "stderr"]);
 
 /** Reads a line of a recording; undefined if it is none. */
 export function parseEvent(line: string): RecordedEvent | undefined {
-  let event: unknown;
-  try {
-    event = JSON.parse(line);
-  } catch {
-    return undefined; // The last line of a recorder that was killed, or no recording at all: the caller counts them.
-  }
+  // None is the last line of a recorder that was killed, or no recording at all: the caller counts them.
+  const event = parseJson(line)?.value;
   if (!isJSONObject(event) || typeof event.t !== "number") return undefined;
   if (KINDS.has(event.kind)) return event as unknown as StartEvent | ProcessEvent;
   return SOURCES.has(event.from) ? toLine(event, line) : undefined;
 }
 
 function toLine(event: JSONObject, line: string): LineEvent | undefined {
-  const bytes = typeof event.base64 === "string" ? fromBase64(event.base64) : undefined;
+  const bytes = typeof event.base64 === "string" ? decodeBase64(event.base64) : undefined;
   const text = "message" in event
     ? messageText(event.message, line)
     : bytes !== undefined
@@ -152,12 +150,12 @@ function messageText(message: unknown, line: string): string {
   const at = line.indexOf(MESSAGE_KEY);
   const end = line.lastIndexOf("}");
   const text = line.slice(at + MESSAGE_KEY.length, end);
-  try {
-    JSON.parse(text);
-    return text;
-  } catch {
-    return JSON.stringify(message);
-  }
+  return parseJson(text) === undefined ? JSON.stringify(message) : text;
+}
+
+/** What a line says; undefined where it is no JSON, or has no end. */
+export function parseLine({ text, bytes, isEnded }: LineEvent): { readonly value: unknown } | undefined {
+  return bytes === undefined && isEnded ? parseJson(text) : undefined;
 }
 
 /** The bytes that passed, with the line feed if there was one. */
@@ -177,12 +175,4 @@ function toBase64(bytes: Uint8Array): string {
     binary += String.fromCharCode(...bytes.subarray(at, at + 8_192));
   }
   return btoa(binary);
-}
-
-function fromBase64(base64: string): Uint8Array | undefined {
-  try {
-    return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
-  } catch {
-    return undefined; // Somebody has edited the file: the line is none of ours.
-  }
 }

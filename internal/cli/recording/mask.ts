@@ -4,6 +4,7 @@
  */
 
 import { maskSecrets, type Secrecy, secrecyOf } from "../../secrets.ts";
+import { parseJson } from "../json_text.ts";
 
 /** Names of members come again and again. */
 const knownNames = new Map<string, Secrecy>();
@@ -63,7 +64,7 @@ function isSecretName(name: string): boolean {
  * them, and values for the name they have.
  */
 export function maskMessage(json: string): string {
-  if (!isJson(json)) return maskSecrets(json);
+  if (parseJson(json) === undefined) return maskSecrets(json);
   const inside = json.replaceAll(LITERAL_REGEXP, (literal) => {
     if (!mayBeSecret(literal.slice(1, -1))) return literal;
     const text: string = JSON.parse(literal);
@@ -71,15 +72,6 @@ export function maskMessage(json: string): string {
     return masked === text ? literal : JSON.stringify(masked);
   });
   return maskSecrets(inside);
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false; // That is the question.
-  }
 }
 
 /** Masks the secrets in a text, such as a line of stderr. */

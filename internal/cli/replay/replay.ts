@@ -7,9 +7,10 @@ import { EXIT, type ExitCode, type Invocation, UsageError } from "../command.ts"
 import { type RawProcess, startRaw } from "../doctor/raw_process.ts";
 import type { RawLine } from "../doctor/raw_line.ts";
 import type { CliIo } from "../io.ts";
+import { parseJson } from "../json_text.ts";
 import { Conversation } from "../recording/conversation.ts";
 import { maskMessage } from "../recording/mask.ts";
-import { readRecordingFile } from "../recording/read_recording_file.ts";
+import { readRecordingFile } from "../recording/read_recording.ts";
 import { resolveTarget, toLaunchSettings } from "../target.ts";
 import {
   type Difference,
@@ -141,9 +142,10 @@ class Player {
   }
 
   #observeOwn(bytes: Uint8Array): void {
-    const value = parse(new TextDecoder().decode(bytes));
-    if (value === undefined) this.#conversation.fault("client", "");
-    else this.#conversation.observe(this.#process.now(), "client", value);
+    const value = parseJson(new TextDecoder().decode(bytes))?.value;
+    if (isJSONObject(value) || Array.isArray(value)) {
+      this.#conversation.observe(this.#process.now(), "client", value);
+    } else this.#conversation.fault("client", "");
   }
 
   #take({ bytes, message, kind, at }: RawLine): void {
@@ -194,28 +196,12 @@ function judge(
   const answer = asked?.message;
   const base = { call, answer, tookMs: asked?.tookMs };
   if (was === undefined || answer === undefined) {
-    const verdict = was === answer
-      ? "unanswered" as const
-      : was === undefined
-      ? "new" as const
-      : "missing" as const;
+    const verdict = was === answer ? "unanswered" : was === undefined ? "new" : "missing";
     // Which of the two is quicker, the answer or the cancellation, is luck.
-    return {
-      ...base,
-      verdict: call.isCancelled && verdict !== "unanswered" ? "same" : verdict,
-      differences: [],
-    };
+    const isLuck = call.isCancelled && verdict !== "unanswered";
+    return { ...base, verdict: isLuck ? "same" : verdict, differences: [] };
   }
   const is = call.isMasked ? JSON.parse(maskMessage(JSON.stringify(answer))) : answer;
   const differences = findDifferences(was, is, ignored);
   return { ...base, verdict: differences.length === 0 ? "same" : "other", differences };
-}
-
-function parse(text: string): unknown {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isJSONObject(value) || Array.isArray(value) ? value : undefined;
-  } catch {
-    return undefined; // What the client said may be no message.
-  }
 }

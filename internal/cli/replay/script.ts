@@ -5,7 +5,7 @@
 
 import { isJSONObject, type JSONObject } from "../../../messages.ts";
 import { type Call, Conversation } from "../recording/conversation.ts";
-import { bytesOfLine, type LineEvent, type RecordedEvent } from "../recording/format.ts";
+import { bytesOfLine, parseLine, type RecordedEvent } from "../recording/format.ts";
 
 /** A request of the recording. */
 export interface ScriptCall {
@@ -52,25 +52,23 @@ export function readScript(events: readonly RecordedEvent[]): ReplayScript {
   let maskedLines = 0;
   for (const event of events) {
     if (event.kind !== "line" || event.from === "stderr") continue;
-    const value = parse(event);
-    const seen = value === undefined
+    // What is no message is said as it was, and gets what it gets.
+    const parsed = parseLine(event);
+    const { call, role } = parsed === undefined
       ? conversation.fault(event.from, "")
-      : conversation.observe(event.t, event.from, value);
-    const { call, role } = seen;
+      : conversation.observe(event.t, event.from, parsed.value);
+    const message = parsed?.value as JSONObject;
     if (event.from === "server") {
       const place = role === "answer" && call !== undefined ? places.get(call) : undefined;
       // A second answer is none.
       if (place === undefined || calls[place]!.answer !== undefined) continue;
-      Object.assign(calls[place]!, {
-        answer: value,
-        isMasked: event.isMasked,
-        tookMs: event.t - call!.startedAt,
-      });
+      const tookMs = event.t - call!.startedAt;
+      Object.assign(calls[place]!, { answer: message, isMasked: event.isMasked, tookMs });
       answered.push(place);
       continue;
     }
     if (role === "answer" && call !== undefined) {
-      answers.set(call.method, [...answers.get(call.method) ?? [], value as JSONObject]);
+      answers.set(call.method, [...answers.get(call.method) ?? [], message]);
       continue;
     }
     if (event.isMasked) maskedLines++;
@@ -79,15 +77,8 @@ export function readScript(events: readonly RecordedEvent[]): ReplayScript {
       place = calls.length;
       places.set(call!, place);
       const { id, method, target } = call!;
-      calls.push({
-        id,
-        method,
-        target,
-        answer: undefined,
-        isMasked: false,
-        tookMs: undefined,
-        isCancelled: false,
-      });
+      const open = { answer: undefined, isMasked: false, tookMs: undefined, isCancelled: false };
+      calls.push({ id, method, target, ...open });
     } else if (role === "cancellation" && call !== undefined) {
       const cancelled = places.get(call);
       if (cancelled !== undefined) calls[cancelled]!.isCancelled = true;
@@ -96,15 +87,6 @@ export function readScript(events: readonly RecordedEvent[]): ReplayScript {
     answered.length = 0;
   }
   return { calls, steps, answers, maskedLines };
-}
-
-function parse({ text, bytes, isEnded }: LineEvent): unknown {
-  if (bytes !== undefined || !isEnded) return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined; // It is said as it was, and gets what it gets.
-  }
 }
 
 /** A difference between two values. */
@@ -146,13 +128,8 @@ function compare(
     }
   } else if (isJSONObject(was) && isJSONObject(is)) {
     for (const name of new Set([...Object.keys(was), ...Object.keys(is)])) {
-      compare(
-        memberOf(was, name),
-        memberOf(is, name),
-        path === "" ? name : `${path}.${name}`,
-        patterns,
-        found,
-      );
+      const below = path === "" ? name : `${path}.${name}`;
+      compare(memberOf(was, name), memberOf(is, name), below, patterns, found);
     }
   } else found.push({ path, was, is });
 }

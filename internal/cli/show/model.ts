@@ -5,7 +5,13 @@
 
 import { isJSONObject, type JSONObject } from "../../../messages.ts";
 import { type Call, type CallState, Conversation, type Observation } from "../recording/conversation.ts";
-import type { LineEvent, ProcessEvent, RecordedEvent, StartEvent } from "../recording/format.ts";
+import {
+  type LineEvent,
+  parseLine,
+  type ProcessEvent,
+  type RecordedEvent,
+  type StartEvent,
+} from "../recording/format.ts";
 
 /** Where a row stands: what the two sides say, what the server writes to stderr, and what happens to the process. */
 export type Lane = "client" | "server" | "stderr" | "process";
@@ -93,15 +99,15 @@ class ModelBuilder {
       this.#rows.push({ t, lane: from, role: "stderr", label: text, text, call: -1, breaks: [], isMasked });
       return;
     }
-    const { value, isJson } = parse(event);
-    const seen = isJson
-      ? this.#conversation.observe(t, from, value)
-      : this.#conversation.fault(from, "text that is no JSON");
+    const parsed = parseLine(event);
+    const seen = parsed === undefined
+      ? this.#conversation.fault(from, "text that is no JSON")
+      : this.#conversation.observe(t, from, parsed.value);
     // What was marked as it passed knows more than what is left in the file.
     const breaks = event.breaks.length > 0 ? event.breaks : seen.breaks;
     const call = seen.call === undefined ? -1 : this.#placeOf(seen.call);
     if (call >= 0) this.#calls[call]!.rows.push(this.#rows.length);
-    const label = labelOf(seen, value, text);
+    const label = labelOf(seen, parsed?.value, text);
     this.#rows.push({ t, lane: from, role: seen.role, label, text, call, breaks, isMasked });
   }
 
@@ -117,27 +123,9 @@ class ModelBuilder {
   #process(event: ProcessEvent): void {
     const text = describeProcessEvent(event);
     const breaks = event.kind === "gap" ? ["lines are missing here"] : [];
-    this.#rows.push({
-      t: event.t,
-      lane: "process",
-      role: "process",
-      label: text,
-      text,
-      call: -1,
-      breaks,
-      isMasked: false,
-    });
-  }
-}
-
-function parse({ text, bytes, isEnded }: LineEvent): { readonly value: unknown; readonly isJson: boolean } {
-  if (bytes !== undefined || !isEnded) {
-    return { value: undefined, isJson: false };
-  }
-  try {
-    return { value: JSON.parse(text), isJson: true };
-  } catch {
-    return { value: undefined, isJson: false }; // Whatever a server prints is in the recording.
+    const { t } = event;
+    const lane = "process";
+    this.#rows.push({ t, lane, role: lane, label: text, text, call: -1, breaks, isMasked: false });
   }
 }
 
@@ -173,9 +161,7 @@ export function describeProcessEvent(event: ProcessEvent): string {
     case "signal":
       return `${event.signal} to ${event.to === "group" ? "the process group" : "the server"}`;
     case "exit":
-      if (event.signal !== undefined) {
-        return `the server was ended by ${event.signal}`;
-      }
+      if (event.signal !== undefined) return `the server was ended by ${event.signal}`;
       return event.code === undefined
         ? "the server has ended"
         : `the server has exited with code ${event.code}`;
@@ -186,22 +172,16 @@ export function describeProcessEvent(event: ProcessEvent): string {
 
 function labelOf({ role, call }: Observation, value: unknown, text: string): string {
   const message = isJSONObject(value) ? value : {};
+  const name = call === undefined ? "" : joined(call.method, call.target);
   switch (role) {
     case "request":
-      return joined(call!.method, call!.target);
+      return name;
     case "answer":
-      return joined(
-        call === undefined ? unaskedOf(message) : joined(call.method, call.target),
-        outcomeOf(message),
-      );
+      return joined(call === undefined ? unaskedOf(message) : name, outcomeOf(message));
     case "progress":
-      return joined(
-        "progress",
-        progressOf(message),
-        call === undefined ? "" : `of ${joined(call.method, call.target)}`,
-      );
+      return joined("progress", progressOf(message), call === undefined ? "" : `of ${name}`);
     case "cancellation":
-      return joined("cancelled", call === undefined ? "" : joined(call.method, call.target));
+      return joined("cancelled", name);
     case "notification":
       return String(message.method);
     case "batch":
@@ -219,9 +199,7 @@ function unaskedOf({ id }: JSONObject): string {
 }
 
 function outcomeOf({ error, result }: JSONObject): string {
-  if (isJSONObject(error)) {
-    return `error ${String(error.code)}: ${String(error.message)}`;
-  }
+  if (isJSONObject(error)) return `error ${String(error.code)}: ${String(error.message)}`;
   return isJSONObject(result) && result.isError === true ? "failed" : "";
 }
 

@@ -3,7 +3,7 @@
  * recording gets into it as data alone.
  */
 
-import { showLine } from "../shown_text.ts";
+import { escapeMarkup, showLine } from "../shown_text.ts";
 import type { ShowModel } from "./model.ts";
 import { makePageScript, PAGE_NAMES } from "./page_script.ts";
 import { PAGE_STYLE } from "./page_style.ts";
@@ -25,7 +25,7 @@ export async function formatPage(model: ShowModel): Promise<string> {
     "base-uri 'none'",
     "form-action 'none'",
   ].join("; ");
-  const title = escapeHtml(`${data.command} · mcp-stdio`);
+  const title = escapeMarkup(`${data.command} · mcp-stdio`);
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -40,8 +40,8 @@ export async function formatPage(model: ShowModel): Promise<string> {
 <body>
 <header class="top">
   <h1>mcp-stdio recording</h1>
-  <span class="command" title="${escapeHtml(data.command)}">${escapeHtml(data.command)}</span>
-  <span class="facts">${escapeHtml(factsOf(data))}</span>
+  <span class="command" title="${escapeMarkup(data.command)}">${escapeMarkup(data.command)}</span>
+  <span class="facts">${escapeMarkup(factsOf(data))}</span>
   <button class="icon" id="theme" title="light or dark (t)" aria-label="light or dark">◐</button>
   <button class="icon" id="help-button" title="keys (?)" aria-label="keys">?</button>
 </header>
@@ -52,7 +52,7 @@ export async function formatPage(model: ShowModel): Promise<string> {
 </div>
 <div class="panel"><canvas id="overview" role="img" aria-label="how much passed when"></canvas></div>
 <div class="panel" id="bars"><canvas id="bars-canvas" role="img" aria-label="${
-    escapeHtml(
+    escapeMarkup(
       summaryOf(data),
     )
   }"></canvas><div id="bars-sheet"></div></div>
@@ -128,14 +128,6 @@ function summaryOf({ bars, durationMs }: PageData): string {
 async function hash(text: string): Promise<string> {
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
   return btoa(String.fromCharCode(...new Uint8Array(digest)));
-}
-
-function escapeHtml(text: string): string {
-  return text
-    .replaceAll("&", "&amp;")
-    .replaceAll("<", "&lt;")
-    .replaceAll(">", "&gt;")
-    .replaceAll('"', "&quot;");
 }
 
 /** JSON in which no tag can end the element that it stands in. */

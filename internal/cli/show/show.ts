@@ -5,7 +5,7 @@ import { EXIT, type ExitCode, type Invocation, UsageError } from "../command.ts"
 import type { CliIo } from "../io.ts";
 import type { LineEvent, RecordedEvent } from "../recording/format.ts";
 import { maskMessage, maskText } from "../recording/mask.ts";
-import { readRecordingFile } from "../recording/read_recording_file.ts";
+import { readRecordingFile } from "../recording/read_recording.ts";
 import { type Selection, selectRows } from "./select.ts";
 import { buildModel, countModel, type ShowModel } from "./model.ts";
 import { showBars } from "./terminal_bars.ts";

@@ -1,7 +1,8 @@
 /** A recording in the terminal, line by line. */
 
+import { parseJson } from "../json_text.ts";
 import type { Screen } from "../screen.ts";
-import { cutToWidth, escapeJson, showLine, showText, widthOf } from "../shown_text.ts";
+import { cutToWidth, showJson, showLine, showText, widthOf } from "../shown_text.ts";
 import { type Bar, type BarState, countModel, type Row, type ShowModel } from "./model.ts";
 import { createWords } from "./page/words.ts";
 
@@ -117,16 +118,10 @@ export function showSummary(model: ShowModel, screen: Screen): void {
 }
 
 function formatMessage(text: string, indent: string): string {
-  let shown = showText(text);
-  try {
-    shown = escapeJson(JSON.stringify(JSON.parse(text), undefined, 2));
-  } catch {
-    // What is no JSON is shown as it is.
-  }
-  return shown
-    .split("\n")
-    .map((line) => indent + line)
-    .join("\n");
+  // What is no JSON is shown as it is.
+  const parsed = parseJson(text);
+  const shown = parsed === undefined ? showText(text) : showJson(parsed.value, 2);
+  return shown.split("\n").map((line) => indent + line).join("\n");
 }
 
 /** A text without the codes of colours. */

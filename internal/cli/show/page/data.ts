@@ -5,6 +5,8 @@
  * Every function of this folder is put into the page as text (see `page_script.ts`), so none may use anything but its arguments.
  */
 
+import type { Bar, Row } from "../model.ts";
+
 /** The page's data, as JSON. */
 export interface PageData {
   readonly command: string;
@@ -54,30 +56,14 @@ export const ROLES = [
 export const STATES = ["done", "failed", "error", "cancelled", "lost", "open", "stream"] as const;
 
 /** A row in the page. */
-export interface PageRow {
+export interface PageRow extends Omit<Row, "call" | "isMasked"> {
   readonly index: number;
-  readonly t: number;
-  readonly lane: (typeof LANES)[number];
-  readonly role: (typeof ROLES)[number];
-  readonly label: string;
-  readonly text: string;
   readonly bar: PageBar | undefined;
-  readonly breaks: readonly string[];
 }
 
 /** A request in the page. */
-export interface PageBar {
+export interface PageBar extends Bar {
   readonly index: number;
-  readonly from: "client" | "server";
-  readonly id: string;
-  readonly method: string;
-  readonly target: string;
-  readonly state: (typeof STATES)[number];
-  readonly startedAt: number;
-  readonly endedAt: number;
-  readonly problem: string;
-  readonly isProblem: boolean;
-  readonly rows: readonly number[];
 }
 
 /** A recording in the page. */

@@ -94,10 +94,8 @@ export interface PageCanvas extends PageElement {
 /** The document. */
 export interface PageDocument {
   readonly documentElement: PageElement;
-  readonly activeElement: unknown;
   getElementById(id: string): PageElement | null;
   createElement(name: string): PageElement;
-  createTextNode(text: string): PageElement;
   execCommand(command: "copy"): boolean;
   addEventListener(type: string, listener: (event: PageEvent) => void): void;
 }

@@ -39,6 +39,10 @@ export function createTimeScale(durationMs: number): TimeScale {
     to = from + length;
   }
 
+  function toTime(x: number): number {
+    return from + ((x - left) / width) * (to - from);
+  }
+
   function formatTick(t: number, step: number): string {
     if (step >= 1_000) return `${(t / 1_000).toFixed(0)} s`;
     if (t >= 1_000) {
@@ -55,14 +59,14 @@ export function createTimeScale(durationMs: number): TimeScale {
       return to;
     },
     toX: (t) => left + ((t - from) / (to - from)) * width,
-    toTime: (x) => from + ((x - left) / width) * (to - from),
+    toTime,
     resize(newLeft, newWidth) {
       left = newLeft;
       width = Math.max(1, newWidth);
     },
     show,
     zoom(factor, x) {
-      const at = from + ((x - left) / width) * (to - from);
+      const at = toTime(x);
       show(at - (at - from) / factor, at + (to - at) / factor);
     },
     pan(dx) {
