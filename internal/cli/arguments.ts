@@ -1,5 +1,6 @@
 /** Arguments to values: options by `node:util`, whose complaints differ from runtime to runtime, and are ours therefore. */
 
+import { isJSONObject, type JSONObject } from "../../messages.ts";
 import { distance } from "../options.ts";
 import { parseArgs } from "node:util";
 import { type OptionSpec, type OptionSpecs, UsageError } from "./command.ts";
@@ -43,8 +44,7 @@ export class Options {
  * @throws {UsageError} If they cannot be used.
  */
 export function parseArguments(args: readonly string[], specs: OptionSpecs): ParsedArguments {
-  const end = args.indexOf("--");
-  const own = end < 0 ? args : args.slice(0, end);
+  const own = ownPart(args);
   const { tokens } = parseArgs({
     args: [...own],
     options: Object.fromEntries(Object.entries(specs).map(([name, spec]) => [name, toParseArgsOption(spec)])),
@@ -61,7 +61,13 @@ export function parseArguments(args: readonly string[], specs: OptionSpecs): Par
     const spec = Object.hasOwn(specs, name) ? specs[name]! : unknownOption(rawName, specs);
     values.set(name, [...values.get(name) ?? [], checkValue(rawName, spec, value)]);
   }
-  return { words, options: new Options(values), rest: end < 0 ? undefined : args.slice(end + 1) };
+  return { words, options: new Options(values), rest: own === args ? undefined : args.slice(own.length + 1) };
+}
+
+/** What stands before the first `--`. */
+export function ownPart(args: readonly string[]): readonly string[] {
+  const end = args.indexOf("--");
+  return end < 0 ? args : args.slice(0, end);
 }
 
 function toParseArgsOption({ kind, short }: OptionSpec) {
@@ -108,6 +114,28 @@ export function nearest(typed: string, names: readonly string[]): string | undef
   return best !== undefined && best.distance <= Math.max(1, Math.floor(typed.length / 3))
     ? best.name
     : undefined;
+}
+
+/**
+ * The value of an option that is an object in JSON; `shown` is how it is told.
+ *
+ * @throws {UsageError} If it is none.
+ */
+export function parseObject(option: string, text: string, shown: string = text): JSONObject {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw new UsageError(`Cannot use ${option} ${JSON.stringify(shown)}: it is no JSON`, { cause });
+  }
+  if (isJSONObject(value)) return value;
+  throw new UsageError(`Cannot use ${option} ${JSON.stringify(shown)}: it is no JSON object`);
+}
+
+/** What is said of a name that is not there: the one that is nearest, or something else where none is near. */
+export function nearestHint(typed: string, names: readonly string[], otherwise: string): string {
+  const near = nearest(typed, names);
+  return near === undefined ? otherwise : `but there is ${near}`;
 }
 
 /**

@@ -3,7 +3,7 @@
 import type { Client } from "../../client.ts";
 import type { Result } from "../../messages.ts";
 import type { Tool } from "../../methods.ts";
-import { nearest } from "./arguments.ts";
+import { nearestHint } from "./arguments.ts";
 import { EXIT, type ExitCode, type Invocation, UsageError } from "./command.ts";
 import { formatBlock, rawContent } from "./content.ts";
 import { elicitationHandler } from "./elicitation.ts";
@@ -37,10 +37,7 @@ async function findTool(client: Client, name: string, { interrupted }: CliIo): P
   const tool = tools.find((candidate) => candidate.name === name);
   if (tool !== undefined) return tool;
   const names = tools.map((candidate) => String(candidate.name));
-  const near = nearest(name, names);
-  const hint = near === undefined
-    ? names.length === 0 ? "it has none" : `it has ${names.slice(0, 30).join(", ")}`
-    : `but there is ${near}`;
+  const hint = nearestHint(name, names, `it has ${names.slice(0, 30).join(", ") || "none"}`);
   throw new UsageError(
     `Cannot call ${JSON.stringify(showLine(name, 100))}: the server has no such tool, ${showLine(hint)}`,
   );

@@ -71,10 +71,10 @@ export interface Command {
   readonly notes?: readonly string[];
   readonly examples: readonly Example[];
   /**
-   * What server it needs: `one`, by a command or a host's file; a `command` behind `--` and nothing else; `none`. Options
-   * that go with it are added to the command's own.
+   * What server it needs: `one`, by a command behind `--` or a host's file; `none`. Options that go with it are added to the
+   * command's own.
    */
-  readonly server: "one" | "command" | "none";
+  readonly server: "one" | "none";
   /** Its own options. */
   readonly options: OptionSpecs;
   /** How many words it takes beside options, at least and at most. */

@@ -10,7 +10,7 @@ export interface Failure {
   /** For a person: what could not be done, and why. */
   readonly message: string;
   /** The last lines that the server wrote to stderr: there it says why it cannot. */
-  readonly stderrTail: readonly string[];
+  readonly stderrTail?: readonly string[];
   /** For a program: `usage`, a number of JSON-RPC, or a code of an error class. */
   readonly code: string | number;
   /** What a server gave with its error. */
@@ -20,17 +20,16 @@ export interface Failure {
 /** Tells what a command threw; undefined for what is no failure that was foreseen. */
 export function toFailure(error: unknown): Failure | undefined {
   if (error instanceof UsageError) {
-    return { exitCode: EXIT.usage, message: error.message, stderrTail: [], code: "usage" };
+    return { exitCode: EXIT.usage, message: error.message, code: "usage" };
   }
   if (error instanceof UnusableServerError) {
-    return { exitCode: EXIT.unusable, message: error.message, stderrTail: [], code: "unusable_server" };
+    return { exitCode: EXIT.unusable, message: error.message, code: "unusable_server" };
   }
   if (error instanceof ProtocolError) {
     const { code, data } = error;
     return {
       exitCode: EXIT.no,
       message: `The server has answered with error ${code}: ${showLine(error.message)}`,
-      stderrTail: [],
       code,
       ...data === undefined ? {} : { data },
     };
@@ -38,14 +37,14 @@ export function toFailure(error: unknown): Failure | undefined {
   if (error instanceof HostConfigError) {
     // A file that is not there was typed wrong; an entry that cannot be used is a server that cannot be.
     const exitCode = error.server === undefined ? EXIT.usage : EXIT.unusable;
-    return { exitCode, message: error.message, stderrTail: [], code: error.code };
+    return { exitCode, message: error.message, code: error.code };
   }
   if (error instanceof StdioError) {
     return { exitCode: EXIT.unusable, message: error.message, stderrTail: tailOf(error), code: error.code };
   }
   if (error instanceof TypeError || error instanceof RangeError) {
     // The library refuses an option as it was given.
-    return { exitCode: EXIT.usage, message: error.message, stderrTail: [], code: "usage" };
+    return { exitCode: EXIT.usage, message: error.message, code: "usage" };
   }
   return undefined;
 }

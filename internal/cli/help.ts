@@ -9,8 +9,14 @@ export const COMMON_OPTIONS: OptionSpecs = {
   help: { kind: "flag", short: "h", help: "this help" },
 };
 
-/** What goes with a server that is started. */
-export const COMMAND_OPTIONS: OptionSpecs = {
+/** What goes with a server. */
+const SERVER_OPTIONS: OptionSpecs = {
+  config: {
+    kind: "value",
+    placeholder: "FILE",
+    help: "a host's file, such as .mcp.json, instead of a command",
+  },
+  server: { kind: "value", placeholder: "NAME", help: "which server of that file" },
   env: {
     kind: "values",
     placeholder: "NAME[=VALUE]",
@@ -19,20 +25,9 @@ export const COMMAND_OPTIONS: OptionSpecs = {
   cwd: { kind: "value", placeholder: "FOLDER", help: "where the server runs" },
 };
 
-/** What goes with a server that may also come from a host's file. */
-export const SERVER_OPTIONS: OptionSpecs = {
-  config: {
-    kind: "value",
-    placeholder: "FILE",
-    help: "a host's file, such as .mcp.json, instead of a command",
-  },
-  server: { kind: "value", placeholder: "NAME", help: "which server of that file" },
-  ...COMMAND_OPTIONS,
-};
-
 /** All options of a command. */
 export function optionsOf(command: Command): OptionSpecs {
-  const added = { none: {}, command: COMMAND_OPTIONS, one: SERVER_OPTIONS }[command.server];
+  const added = command.server === "none" ? {} : SERVER_OPTIONS;
   // The order is that of help; a command's own form of an option wins.
   return { ...command.options, ...added, ...COMMON_OPTIONS, ...command.options };
 }
@@ -83,8 +78,7 @@ export function formatCommandHelp(command: Command, paint: Paint): string {
 export function usagesOf({ name, usage, server }: Command): string[] {
   const start = ["mcp-stdio", name, usage, "[options]"].filter((part) => part !== "").join(" ");
   if (server === "none") return [start];
-  const byCommand = `${start} -- SERVER [arguments]`;
-  return server === "command" ? [byCommand] : [byCommand, `${start} --config FILE --server NAME`];
+  return [`${start} -- SERVER [arguments]`, `${start} --config FILE --server NAME`];
 }
 
 function formatOptions(specs: OptionSpecs, paint: Paint): string[] {

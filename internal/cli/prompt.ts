@@ -2,7 +2,7 @@
 
 import { InvalidResponseError } from "../../errors.ts";
 import { isJSONObject } from "../../messages.ts";
-import { nearest } from "./arguments.ts";
+import { nearestHint } from "./arguments.ts";
 import { EXIT, type ExitCode, type Invocation, UsageError } from "./command.ts";
 import { formatBlock } from "./content.ts";
 import { elicitationHandler } from "./elicitation.ts";
@@ -24,8 +24,7 @@ export async function runPrompt(invocation: Invocation, io: CliIo): Promise<Exit
     const what = `get the prompt ${JSON.stringify(showLine(name, 100))}`;
     if (prompt === undefined) {
       const names = prompts.map((candidate) => String(candidate.name));
-      const near = nearest(name, names);
-      const hint = near === undefined ? `it has ${names.join(", ") || "none"}` : `but there is ${near}`;
+      const hint = nearestHint(name, names, `it has ${names.join(", ") || "none"}`);
       throw new UsageError(`Cannot ${what}: the server has no such prompt, ${showLine(hint)}`);
     }
     const args = await gatherArguments({ what, spec: promptSpec(prompt.arguments), words, given: {} }, io);

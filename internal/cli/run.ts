@@ -1,6 +1,6 @@
 /** Runs a command line: finds the command, reads its arguments, gives help, and makes an exit code of how it ended. */
 
-import { nearest, parseArguments } from "./arguments.ts";
+import { nearest, ownPart, parseArguments } from "./arguments.ts";
 import { type Command, EXIT, type ExitCode, type Invocation, UsageError } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 import { type Failure, failureToJson, toFailure } from "./failure.ts";
@@ -102,13 +102,11 @@ function find(name: string, commands: readonly Command[]): Command {
 
 /** Help is given whatever else is wrong with the line. */
 function asksForHelp(args: readonly string[]): boolean {
-  const end = args.indexOf("--");
-  return (end < 0 ? args : args.slice(0, end)).some((argument) => argument === "--help" || argument === "-h");
+  return ownPart(args).some((argument) => argument === "--help" || argument === "-h");
 }
 
 function wantsJson(args: readonly string[]): boolean {
-  const end = args.indexOf("--");
-  return (end < 0 ? args : args.slice(0, end)).some((argument) => /^--json(=|$)/.test(argument));
+  return ownPart(args).some((argument) => /^--json(=|$)/.test(argument));
 }
 
 function toInvocation(command: Command, args: readonly string[]): Invocation {
@@ -135,7 +133,8 @@ function toInvocation(command: Command, args: readonly string[]): Invocation {
 function report(failure: Failure, isJson: boolean, isQuiet: boolean, { screen }: CliIo): void {
   if (isJson) screen.json(failureToJson(failure));
   screen.error(failure.message);
-  if (failure.stderrTail.length === 0 || !isQuiet) return;
+  const { stderrTail = [] } = failure;
+  if (stderrTail.length === 0 || !isQuiet) return;
   screen.note("it wrote to stderr:");
-  for (const line of failure.stderrTail) screen.note(`  ${line}`);
+  for (const line of stderrTail) screen.note(`  ${line}`);
 }

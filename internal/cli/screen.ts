@@ -26,9 +26,10 @@ export class Screen {
   readonly err: Paint;
   /** Whether signs beyond ASCII can be expected to be seen as they are. */
   readonly isUnicode: boolean;
+  /** Whether there is a line that moves: without one a command says once what takes long, or nothing. */
+  readonly moves: boolean;
   readonly #stdout: TextOutput;
   readonly #stderr: TextOutput;
-  readonly #moves: boolean;
   #status = "";
   /** What waits while somebody is asked, or undefined. */
   #held: Array<() => void> | undefined;
@@ -38,24 +39,14 @@ export class Screen {
     this.#stderr = stderr;
     this.out = createPaint(wantsColour(stdout.isTerminal, env));
     this.err = createPaint(wantsColour(stderr.isTerminal, env));
-    this.#moves = stderr.isTerminal && env("TERM") !== "dumb";
+    this.moves = stderr.isTerminal && env("TERM") !== "dumb";
     const locale = [env("LC_ALL"), env("LC_CTYPE"), env("LANG")].find((value) => (value ?? "") !== "");
     this.isUnicode = locale === undefined || /utf-?8/i.test(locale);
-  }
-
-  /** Whether results go to a terminal. */
-  get isTerminal(): boolean {
-    return this.#stdout.isTerminal;
   }
 
   /** How many columns results may take; undefined where no terminal bounds them. */
   get columns(): number | undefined {
     return this.#stdout.isTerminal ? this.#stdout.columns ?? DEFAULT_COLUMNS : undefined;
-  }
-
-  /** Whether there is a line that moves: without one a command says once what takes long, or nothing. */
-  get moves(): boolean {
-    return this.#moves;
   }
 
   /** A line, or lines, of the result. Text of servers must have gone through `shown_text.ts`. */
@@ -90,7 +81,7 @@ export class Screen {
 
   /** Changes the line that moves; an empty one takes it away. Nothing without a terminal. */
   status(text: string): void {
-    if (!this.#moves || text === this.#status) return;
+    if (!this.moves || text === this.#status) return;
     this.#clearStatus();
     this.#status = text;
     this.#drawStatus();

@@ -1,7 +1,7 @@
 /** The arguments of a tool or a prompt: from `key=value` words, from `--args`, and from who sits at the terminal. */
 
 import { isJSONObject, type JSONObject } from "../../messages.ts";
-import { nearest } from "./arguments.ts";
+import { nearest, parseObject } from "./arguments.ts";
 import { UsageError } from "./command.ts";
 import type { CliIo } from "./io.ts";
 import { type Person, personAt } from "./person.ts";
@@ -131,19 +131,7 @@ function parseMember(word: string, text: string, what: string): unknown {
  */
 export async function readJsonArguments(value: string | undefined, io: CliIo): Promise<JSONObject> {
   if (value === undefined) return {};
-  const text = await readSource(value, io);
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(text);
-  } catch (cause) {
-    throw new UsageError(`Cannot use --args ${JSON.stringify(showLine(value, 100))}: it is no JSON`, {
-      cause,
-    });
-  }
-  if (!isJSONObject(parsed)) {
-    throw new UsageError(`Cannot use --args ${JSON.stringify(showLine(value, 100))}: it is no JSON object`);
-  }
-  return parsed;
+  return parseObject("--args", await readSource(value, io), showLine(value, 100));
 }
 
 async function readSource(value: string, io: CliIo): Promise<string> {

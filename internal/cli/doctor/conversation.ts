@@ -117,7 +117,7 @@ export class Conversation {
   /** Writes bytes; lines in them are kept for the evidence, and their ids for the books. */
   write(data: string | Uint8Array): Promise<boolean> {
     const bytes = typeof data === "string" ? encoder.encode(data) : data;
-    this.#note(typeof data === "string" ? data : new TextDecoder().decode(data));
+    this.book(typeof data === "string" ? data : new TextDecoder().decode(data));
     this.lastWrite = this.process.write(bytes);
     return this.lastWrite;
   }
@@ -309,10 +309,6 @@ export class Conversation {
 
   /** Keeps the books of what is sent; a line may come in several writes. For who writes past `write`. */
   book(text: string): void {
-    this.#note(text);
-  }
-
-  #note(text: string): void {
     const parts = (this.#sentTail + text).split("\n");
     this.#sentTail = parts.pop()!;
     for (const line of parts) {

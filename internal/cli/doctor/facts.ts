@@ -1,7 +1,7 @@
 /** What a run has learnt about a server. */
 
-import type { Era } from "./era.ts";
-import type { Members, RawLine } from "./raw_line.ts";
+import { type Era, SERVER_INFO } from "./era.ts";
+import { at, type Members, type RawLine } from "./raw_line.ts";
 import type { Finding } from "./verdict.ts";
 
 /** Items of the four lists, and how each list went. */
@@ -80,6 +80,11 @@ export function factsOf(facts: Facts, era: Era): EraFacts | undefined {
 /** The lists that the run has fetched in the era. */
 export function listsOf(facts: Facts, era: Era): Lists | undefined {
   return factsOf(facts, era)?.lists;
+}
+
+/** What the server says of itself in its first answer. */
+export function serverInfoOf({ opening: { message } }: EraFacts): unknown {
+  return at(message, "result", "serverInfo") ?? at(message, "result", "_meta", SERVER_INFO);
 }
 
 /** A method of a list that the server declares, for a request that is sure to be served. */

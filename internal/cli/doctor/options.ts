@@ -8,14 +8,15 @@ export interface NamedTool {
   readonly args: { readonly [name: string]: unknown };
 }
 
-/** What a tool can be named for. */
-export type ToolRole = "tool" | "slow" | "progress" | "ask" | "log" | "crash" | "change";
+/** What a tool can be named for, beside being called. */
+export const NAMED_ROLES = ["slow", "progress", "ask", "log", "crash", "change"] as const;
+export type ToolRole = "tool" | typeof NAMED_ROLES[number];
 
 /** Which tools may be called unasked: none, those that are read-only and closed-world, those that are read-only, all. */
 export type ToolPolicy = "none" | "harmless" | "read_only" | "all";
 
 /** What a run is to do; everything is set. */
-export interface DoctorOptions extends Readonly<Record<ToolRole, NamedTool | undefined>> {
+export interface DoctorOptions extends Readonly<Partial<Record<ToolRole, NamedTool | undefined>>> {
   readonly launch: LaunchSettings;
   readonly runtime: RuntimeAdapter;
   /** Ids and groups, with `*`; empty is all. */
@@ -63,13 +64,6 @@ export const DEFAULTS: Omit<DoctorOptions, "launch" | "runtime"> = {
   patience: 1,
   confirm: true,
   policy: "harmless",
-  tool: undefined,
-  slow: undefined,
-  progress: undefined,
-  ask: undefined,
-  log: undefined,
-  crash: undefined,
-  change: undefined,
   prompts: true,
   resources: true,
   showContent: false,

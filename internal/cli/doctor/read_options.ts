@@ -1,9 +1,9 @@
 /** What the command line asks of a run. */
 
-import type { Options } from "../arguments.ts";
+import { type Options, parseObject } from "../arguments.ts";
 import { UsageError } from "../command.ts";
 import { LEGACY_VERSIONS, MODERN_VERSION } from "./era.ts";
-import { DEFAULTS, type DoctorOptions, type NamedTool, type ToolPolicy } from "./options.ts";
+import { DEFAULTS, type DoctorOptions, NAMED_ROLES, type NamedTool, type ToolPolicy } from "./options.ts";
 import { unknownPatterns } from "./selection.ts";
 import type { Strictness } from "./summary.ts";
 import { TABLE } from "./table.ts";
@@ -33,12 +33,7 @@ export function readDoctorOptions(
     confirm: !options.has("no-confirm"),
     policy: readPolicy(options),
     tool: readTool(options, "tool", "args"),
-    slow: readTool(options, "slow"),
-    progress: readTool(options, "progress"),
-    ask: readTool(options, "ask"),
-    log: readTool(options, "log"),
-    crash: readTool(options, "crash"),
-    change: readTool(options, "change"),
+    ...Object.fromEntries(NAMED_ROLES.map((role) => [role, readTool(options, role)])),
     prompts: !options.has("no-prompts"),
     resources: !options.has("no-resources"),
     showContent: options.has("show-content"),
@@ -93,16 +88,5 @@ function readTool(options: Options, name: string, argsName = `${name}-args`): Na
     if (text === undefined) return undefined;
     throw new UsageError(`Cannot use --${argsName}: it needs --${name}`);
   }
-  return { name: tool, args: readJSON(argsName, text ?? "{}") };
-}
-
-function readJSON(name: string, text: string): NamedTool["args"] {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    throw new UsageError(`Cannot use --${name} ${JSON.stringify(text)}: it is no JSON`, { cause: error });
-  }
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as NamedTool["args"];
-  throw new UsageError(`Cannot use --${name} ${JSON.stringify(text)}: it is no JSON object`);
+  return { name: tool, args: parseObject(`--${argsName}`, text ?? "{}") };
 }

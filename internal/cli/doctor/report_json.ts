@@ -4,6 +4,7 @@ import { VERSION } from "../../version.ts";
 import { causeOf } from "./causes.ts";
 import { describeExit } from "./conversation.ts";
 import type { Examined, Outcome } from "./examination.ts";
+import { serverInfoOf } from "./facts.ts";
 import type { DoctorOptions } from "./options.ts";
 import { placeOf } from "./place.ts";
 import { at } from "./raw_line.ts";
@@ -14,8 +15,7 @@ import { countVerdicts } from "./summary.ts";
 export function reportJson(examined: Examined, options: DoctorOptions, ok: boolean): unknown {
   const { facts, outcomes, talks, seconds, startedAt } = examined;
   const first = facts.modern ?? facts.legacy;
-  const info = at(first?.opening.message, "result", "serverInfo") ??
-    at(first?.opening.message, "result", "_meta", "io.modelcontextprotocol/serverInfo");
+  const info = first === undefined ? undefined : serverInfoOf(first);
   return {
     doctor: VERSION,
     schema: 1,

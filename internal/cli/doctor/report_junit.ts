@@ -1,11 +1,11 @@
 /** A run as JUnit XML, for what runs tests. */
 
 import { toEscape } from "../../shown_text.ts";
-import { spellUnsafe } from "../shown_text.ts";
+import { escapeMarkup, spellUnsafe } from "../shown_text.ts";
 import type { Examined, Outcome } from "./examination.ts";
 import { placeOf, showPlace } from "./place.ts";
 import { GROUPS } from "./check.ts";
-import type { Strictness } from "./summary.ts";
+import { failsRun, type Strictness } from "./summary.ts";
 
 /** The whole document. */
 export function reportJUnit(examined: Examined, commandLine: string, strictness: Strictness): string {
@@ -41,36 +41,28 @@ function suite(
 }
 
 function testCase(outcome: Outcome, usable: boolean, strictness: Strictness): string {
-  const { check, era, finding, ms } = outcome;
+  const { check, era, ms } = outcome;
   const classname = `mcp-stdio.${check.group}${era === undefined ? "" : `.${era.version}`}`;
   const head = `classname="${escape(classname)}" name="${escape(`${check.id} ${check.title}`)}" time="${
     (ms / 1_000).toFixed(3)
   }"`;
   const body = bodyOf(outcome, usable, strictness);
   return body === "" ? `    <testcase ${head}/>` : `    <testcase ${head}>\n      ${body}\n    </testcase>`;
+}
 
-  function bodyOf({ level }: Outcome, isUsable: boolean, strict: Strictness): string {
-    const summary = escape(finding.summary || check.title);
-    switch (finding.verdict) {
-      case "pass":
-        return "";
-      case "skip":
-        return `<skipped message="${summary}"/>`;
-      case "unknown":
-        return `<skipped message="cannot tell: ${summary}"/>`;
-      case "fail":
-        return isUsable
-          ? `<failure type="${level}" message="${summary}">${escape(detailsOf(outcome))}</failure>`
-          : `<error type="${check.id}" message="${summary}">${escape(detailsOf(outcome))}</error>`;
-      case "warn":
-      case "note": {
-        const counts = strict === "advice" || strict === "should" && finding.verdict === "warn";
-        return counts
-          ? `<failure type="${level}" message="${summary}">${escape(detailsOf(outcome))}</failure>`
-          : `<system-out>${escape(`${finding.verdict}: ${detailsOf(outcome)}`)}</system-out>`;
-      }
-    }
+function bodyOf(outcome: Outcome, usable: boolean, strictness: Strictness): string {
+  const { check, level, finding: { verdict, summary } } = outcome;
+  const message = escape(summary || check.title);
+  const details = detailsOf(outcome);
+  if (verdict === "pass") return "";
+  if (verdict === "skip") return `<skipped message="${message}"/>`;
+  if (verdict === "unknown") return `<skipped message="cannot tell: ${message}"/>`;
+  if (verdict === "fail" && !usable) {
+    return `<error type="${check.id}" message="${message}">${escape(details)}</error>`;
   }
+  return failsRun(verdict, strictness)
+    ? `<failure type="${level}" message="${message}">${escape(details)}</failure>`
+    : `<system-out>${escape(`${verdict}: ${details}`)}</system-out>`;
 }
 
 function detailsOf({ check, era, finding }: Outcome): string {
@@ -83,13 +75,10 @@ function detailsOf({ check, era, finding }: Outcome): string {
     showPlace(placeOf(check, era)),
     ...evidence,
     `mend: ${finding.mend ?? check.mend}`,
-  ].join(
-    "\n",
-  );
+  ].join("\n");
 }
 
 /** XML 1.0 forbids most control characters, lone surrogates and two more. */
 function escape(text: string): string {
-  return spellUnsafe(text).replaceAll(/[\ufffe\uffff]/g, toEscape)
-    .replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
+  return escapeMarkup(spellUnsafe(text).replaceAll(/[\ufffe\uffff]/g, toEscape));
 }

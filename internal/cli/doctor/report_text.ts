@@ -6,6 +6,7 @@ import { hangText } from "../shown_text.ts";
 import { causeOf } from "./causes.ts";
 import type { Check } from "./check.ts";
 import type { Examined } from "./examination.ts";
+import { serverInfoOf } from "./facts.ts";
 import { at } from "./raw_line.ts";
 import { placeOf, showPlace } from "./place.ts";
 import { listed, show, showBytes, showMs } from "./shown.ts";
@@ -29,6 +30,15 @@ const COUNT_WORDS: Readonly<Record<Verdict, readonly [one: string, many: string]
   skip: ["skipped", "skipped"],
   unknown: ["not told", "not told"],
 };
+/** What is told, in this order: the first three in full, the others in a line each. */
+const SECTIONS: ReadonlyArray<readonly [Verdict, title: string]> = [
+  ["fail", "Failed"],
+  ["warn", "Warnings"],
+  ["unknown", "Not told"],
+  ["note", "Notes"],
+  ["skip", "Skipped"],
+  ["pass", "Passed"],
+];
 const BAR_WIDTH = 16;
 const BAR_COLUMNS = 80;
 const INDENT = " ".repeat(12);
@@ -43,18 +53,16 @@ export function reportText(examined: Examined, screen: Screen, options: TextOpti
     for (const [name, checks] of byGroup(summaries)) say(groupLine(name, checks, screen));
     say();
   }
-  const full: ReadonlyArray<readonly [Verdict, string]> = [["fail", "Failed"], ["warn", "Warnings"], [
-    "unknown",
-    "Not told",
-  ]];
-  for (const [verdict, title] of full) {
+  for (const [verdict, title] of SECTIONS) {
     const found = summaries.filter((each) => each.verdict === verdict);
-    if (found.length === 0) continue;
+    if (found.length === 0 || verdict === "pass" && !options.verbose) continue;
     say(colourOf(verdict, screen.out)(`${title} (${found.length})`));
-    for (const each of found) for (const line of findingLines(each, screen, options)) say(line);
+    const lines = ["fail", "warn", "unknown"].includes(verdict)
+      ? found.flatMap((each) => findingLines(each, screen, options))
+      : foldBySummary(found).map((line) => `  ${line}`);
+    for (const line of lines) say(line);
     say();
   }
-  sayShort(summaries, screen, options);
   for (const line of lastLines(examined, summaries, screen.out)) say(line);
 }
 
@@ -62,8 +70,7 @@ function headOf({ facts, talks }: Examined, paint: Paint, { commandLine }: TextO
   const lines = [`${paint.bold(`mcp-stdio doctor ${VERSION}`)}   ${commandLine}`];
   const first = facts.modern ?? facts.legacy;
   if (first === undefined) return lines;
-  const info = at(first.opening.message, "result", "serverInfo") ??
-    at(first.opening.message, "result", "_meta", "io.modelcontextprotocol/serverInfo");
+  const info = serverInfoOf(first);
   const name = [at(info, "name"), at(info, "version")].filter((part) =>
     typeof part === "string" && part !== ""
   );
@@ -151,22 +158,6 @@ function evidenceLines({ sent, got, check, process, ms, waitedMs }: Evidence, pa
     ...got === undefined ? [] : [`${INDENT}got:  ${got} ${paint.dim(`(${times})`)}`],
     ...got === undefined && sent !== undefined ? [`${INDENT}${paint.dim(`(${times})`)}`] : [],
   ];
-}
-
-/** What is told in a line each: notes and what was skipped; with `verbose` also what is kept. */
-function sayShort(summaries: readonly CheckSummary[], screen: Screen, { verbose }: TextOptions): void {
-  const short: ReadonlyArray<readonly [Verdict, string]> = [
-    ["note", "Notes"],
-    ["skip", "Skipped"],
-    ...verbose ? [["pass", "Passed"] as const] : [],
-  ];
-  for (const [verdict, title] of short) {
-    const found = summaries.filter((each) => each.verdict === verdict);
-    if (found.length === 0) continue;
-    screen.result(colourOf(verdict, screen.out)(`${title} (${found.length})`));
-    for (const line of foldBySummary(found)) screen.result(`  ${line}`);
-    screen.result();
-  }
 }
 
 /** Checks with the same to say stand on one line. */

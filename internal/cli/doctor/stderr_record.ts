@@ -24,14 +24,9 @@ export class StderrRecord {
     this.#ended = this.#read(onBytes);
   }
 
-  /** The end of it. */
-  get tail(): string {
-    return this.#tail.slice(-TAIL_LENGTH);
-  }
-
   /** Its last lines. */
   lastLines(count: number): string {
-    return this.tail.trimEnd().split("\n").slice(-count).join("\n");
+    return this.#tail.slice(-TAIL_LENGTH).trimEnd().split("\n").slice(-count).join("\n");
   }
 
   /** Reads to its end, but no longer than that. */

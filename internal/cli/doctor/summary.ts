@@ -48,9 +48,13 @@ export function isOk(
   strictness: Strictness,
   known: ReadonlySet<string> = new Set(),
 ): boolean {
-  const bad = BAD[strictness];
   return usable &&
-    outcomes.every((outcome) => !bad.includes(outcome.finding.verdict) || known.has(keyOf(outcome)));
+    outcomes.every((outcome) => !failsRun(outcome.finding.verdict, strictness) || known.has(keyOf(outcome)));
+}
+
+/** Whether a verdict fails a run. */
+export function failsRun(verdict: Verdict, strictness: Strictness): boolean {
+  return BAD[strictness].includes(verdict);
 }
 
 const BAD: Readonly<Record<Strictness, readonly Verdict[]>> = {

@@ -4,8 +4,9 @@ export const ROWS: readonly Mutation[] = [
   {
     id: "L1-1",
     file: "internal/cli/arguments.ts",
-    find: "rest: end < 0 ? undefined : args.slice(end + 1)",
-    replace: 'rest: end < 0 ? undefined : args.slice(end + 1).filter((word) => !word.startsWith("-"))',
+    find: "rest: own === args ? undefined : args.slice(own.length + 1)",
+    replace:
+      'rest: own === args ? undefined : args.slice(own.length + 1).filter((word) => !word.startsWith("-"))',
     tests: ["cli_arguments_test.ts"],
     breaks: "options of the server's own command are lost",
   },
@@ -36,7 +37,7 @@ export const ROWS: readonly Mutation[] = [
   {
     id: "L1-5",
     file: "internal/cli/screen.ts",
-    find: "if (!this.#moves || text === this.#status) return;",
+    find: "if (!this.moves || text === this.#status) return;",
     replace: "if (text === this.#status) return;",
     tests: ["cli_run_test.ts"],
     breaks: "a line that moves fills a log file",

@@ -115,8 +115,8 @@ export const ROWS: readonly Mutation[] = [
   {
     id: "L2-control",
     file: `${DOCTOR}/report_junit.ts`,
-    find: "  return spellUnsafe(text).replaceAll(/[\\ufffe\\uffff]/g, toEscape)",
-    replace: "  return text",
+    find: "  return escapeMarkup(spellUnsafe(text).replaceAll(/[\\ufffe\\uffff]/g, toEscape));",
+    replace: "  return escapeMarkup(text);",
     tests: PARTS,
     breaks: "a JUnit report with colour codes in it is no XML",
   },
