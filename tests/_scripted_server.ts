@@ -106,10 +106,17 @@ export class Script {
     await waitUntil(() => holds(this.records), { what, timeoutMs: 30_000 });
   }
 
-  /** Starts it. The client does not outlive the test. */
+  /** Starts it, and leaves it time to end by itself on a busy machine. The client does not outlive the test. */
   async spawn(t: TestContext, options: Partial<SpawnOptions> = {}): Promise<Client> {
     const { command, args } = this;
-    const client = await spawn({ command, args, logger: silentLogger, stderr: "capture", ...options });
+    const client = await spawn({
+      command,
+      args,
+      logger: silentLogger,
+      stderr: "capture",
+      shutdownGraceMs: 30_000,
+      ...options,
+    });
     t.after(async () => void await client.kill());
     return client;
   }

@@ -182,7 +182,8 @@ test("Client asks a new process for open listen streams (C10, S2-38)", SLOW, asy
 
 test("Client gives up a server that closes its stdin, in order (C7)", MINUTE, async (t) => {
   const script = new Script(t, [{ serve: "modern", until: "notifications/x" }, { close: "stdin" }], []);
-  const client = await script.spawn(t);
+  // It does not end by itself, for nothing tells it to.
+  const client = await script.spawn(t, { shutdownGraceMs: 500 });
   const [first] = script.pids;
   await client.notify("notifications/x");
   // It takes a write to notice.

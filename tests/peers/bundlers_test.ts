@@ -10,7 +10,7 @@ import { spawn } from "@mcp/stdio/client";
 import { ProtocolError } from "@mcp/stdio/errors";
 import { silentLogger } from "@mcp/stdio/logger";
 import { bundleInto, BUNDLERS, type RuntimeName } from "./bundlers.ts";
-import { findOnPath, ROOT, SLOW } from "./harness.ts";
+import { findOnPath, ROOT, SLOW, UNHURRIED } from "./harness.ts";
 
 const IS_FULL = process.env["TEST_FULL"] === "1";
 const FOLDER = join(ROOT, "build/bundlers");
@@ -125,6 +125,7 @@ async function callTools([command, ...args]: readonly string[]): Promise<void> {
       command: command!,
       args,
       era,
+      ...UNHURRIED,
       stderr: "capture",
       logger: silentLogger,
       onStrayOutput: (line) => void stray.push(String(line)),

@@ -157,6 +157,9 @@ export interface Spawned {
   close(options?: CloseOptions): Promise<CloseReport>;
 }
 
+/** As long as a server may take on a busy machine to end by itself when its input ends. */
+export const UNHURRIED = { shutdownGraceMs: 30_000 } as const;
+
 /** Starts a server with our `spawn()`; it does not outlive the test. */
 export async function spawnPeer(
   t: TestContext,
@@ -173,6 +176,7 @@ export async function spawnPeer(
     stderr: "capture",
     logger: collector(warnings),
     onNotification: (method, params) => void notifications.push({ method, params }),
+    ...UNHURRIED,
     ...options,
     env: { ...options.env, ...brood.env },
   });

@@ -22,7 +22,7 @@ import { createStreamPair } from "../../testing.ts";
 import { waitUntil } from "../helpers.ts";
 import { createServed, RawClient, settle } from "../sdk_transport_helpers.ts";
 import { initialize, legacy, type Message, modern, notification } from "../server_helpers.ts";
-import { type Command, createBrood, fixture, ROOT, RUNTIMES, SLOW, textOf } from "./harness.ts";
+import { type Command, createBrood, fixture, ROOT, RUNTIMES, SLOW, textOf, UNHURRIED } from "./harness.ts";
 
 const NODE = RUNTIMES[2]!;
 const POSIX = { ...SLOW, skip: process.platform === "win32" ? "needs POSIX" : false } as const;
@@ -138,7 +138,13 @@ function createClientTransport(t: TestContext, options: StdioClientTransportOpti
 } {
   const brood = createBrood(t);
   const env = { ...options.env, ...brood.env };
-  const transport = new StdioClientTransport({ logger: silentLogger, stderr: "capture", ...options, env });
+  const transport = new StdioClientTransport({
+    logger: silentLogger,
+    stderr: "capture",
+    ...UNHURRIED,
+    ...options,
+    env,
+  });
   const received: JSONRPCMessage[] = [];
   const events: string[] = [];
   transport.onmessage = (message) => void received.push(message);
