@@ -26,7 +26,8 @@ import { cleanLine } from "./internal/framing/line_fault.ts";
 import { type LineSink, LineSplitter } from "./internal/framing/line_splitter.ts";
 import { MessageDecoder } from "./internal/framing/message_decoder.ts";
 import { encodeMessage } from "./internal/framing/message_encoder.ts";
-import { checkFramingLimits, FRAMING_DEFAULTS } from "./internal/options.ts";
+import { resolveFramingLimits } from "./internal/options.ts";
+import { callGuarded } from "./internal/thrown.ts";
 
 export type { Fault, FaultReason, Inbound, ReceivedMessage };
 
@@ -95,7 +96,7 @@ export class LineDecoderStream extends TransformStream<Uint8Array, Line> {
    * @throws {RangeError} If a limit is not a positive integer in its range.
    */
   constructor(options: FramingOptions = {}) {
-    const { maxLineBytes, readBufferBytes } = resolveFramingOptions(options);
+    const { maxLineBytes, readBufferBytes } = resolveFramingLimits(options);
     let splitter: LineSplitter;
     super(
       {
@@ -132,7 +133,7 @@ export class MessageDecoderStream extends TransformStream<Uint8Array, Inbound> {
    * @throws {RangeError} If a limit is not a positive integer in its range.
    */
   constructor(options: MessageDecoderOptions = {}) {
-    const { maxLineBytes, readBufferBytes, maxNestingDepth } = resolveFramingOptions(options);
+    const { maxLineBytes, readBufferBytes, maxNestingDepth } = resolveFramingLimits(options);
     const decoder = new MessageDecoder({ maxLineBytes, maxNestingDepth });
     super(
       {
@@ -180,7 +181,7 @@ export class MessageEncoderStream extends TransformStream<JSONRPCMessage, Uint8A
    * @throws {RangeError} If a limit is not a positive integer in its range.
    */
   constructor(options: MessageEncoderOptions = {}) {
-    const { maxLineBytes, readBufferBytes } = resolveFramingOptions(options);
+    const { maxLineBytes, readBufferBytes } = resolveFramingLimits(options);
     const { onError = warn } = options;
     super(
       {
@@ -188,7 +189,11 @@ export class MessageEncoderStream extends TransformStream<JSONRPCMessage, Uint8A
           try {
             controller.enqueue(withLineFeed(encodeMessage(message, maxLineBytes)));
           } catch (error) {
-            report(onError, error as Error, message);
+            // A callback that throws changes nothing: the stream goes on.
+            callGuarded(
+              () => onError(error as Error, message),
+              (thrown) => stderrLogger.error("[mcp_stdio] onError has thrown", { error: thrown }),
+            );
           }
         },
       },
@@ -198,36 +203,8 @@ export class MessageEncoderStream extends TransformStream<JSONRPCMessage, Uint8A
   }
 }
 
-/** A callback that throws changes nothing: the stream goes on. */
-function report(
-  onError: (error: Error, message: JSONRPCMessage) => void,
-  error: Error,
-  message: JSONRPCMessage,
-): void {
-  try {
-    onError(error, message);
-  } catch (thrown) {
-    stderrLogger.error("[mcp_stdio] onError has thrown", { error: thrown });
-  }
-}
-
 function warn(error: Error): void {
   stderrLogger.warn(`[mcp_stdio] ${error.message}`);
-}
-
-function resolveFramingOptions(options: MessageDecoderOptions): {
-  maxLineBytes: number;
-  readBufferBytes: number;
-  maxNestingDepth: number;
-} {
-  const {
-    maxLineBytes = FRAMING_DEFAULTS.maxLineBytes,
-    readBufferBytes = FRAMING_DEFAULTS.readBufferBytes,
-    maxNestingDepth = FRAMING_DEFAULTS.maxNestingDepth,
-  } = options;
-  const limits = { maxLineBytes, readBufferBytes, maxNestingDepth };
-  checkFramingLimits(limits);
-  return limits;
 }
 
 function toLineSink(controller: TransformStreamDefaultController<Line>): LineSink {

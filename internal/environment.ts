@@ -4,7 +4,6 @@
  */
 
 import { STEERING_PREFIXES } from "./steering_names.ts";
-
 import { type EnvironmentSystem, foldName } from "./variables.ts";
 
 /** What is taken over from this process: the safe names, everything, or nothing. */

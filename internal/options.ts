@@ -42,6 +42,19 @@ export function checkFramingLimits(
   if (limits.readBufferBytes !== undefined) checkPositiveInteger("readBufferBytes", limits.readBufferBytes);
 }
 
+/**
+ * The limits of the framing layer with their defaults.
+ *
+ * @throws {RangeError} If one cannot be used.
+ */
+export function resolveFramingLimits(
+  limits: { readonly [Name in keyof typeof FRAMING_DEFAULTS]?: number | undefined },
+): Record<keyof typeof FRAMING_DEFAULTS, number> {
+  const all = { ...FRAMING_DEFAULTS, ...withoutUndefined(limits) };
+  checkFramingLimits(all);
+  return all;
+}
+
 /** Options without those that are absent: `undefined` means the same as no member. */
 export function withoutUndefined<T extends object>(
   options: T,

@@ -1,7 +1,6 @@
 import { type Logger, stderrLogger } from "../logger.ts";
 import type { Clock } from "../runtime.ts";
-import { isThenable } from "./promises.ts";
-import { textOfThrown } from "./thrown.ts";
+import { callGuarded, textOfThrown } from "./thrown.ts";
 
 /** Facts that stand beside each warning and error, such as which server it is about. */
 export type Facts = { readonly [name: string]: unknown };
@@ -20,13 +19,8 @@ class SafeLogger implements Logger {
   constructor(logger: Logger, clock: Clock, facts: () => Facts | undefined) {
     const showsDetails = logger === stderrLogger;
     const call = (level: keyof Logger, message: string, details: readonly unknown[]): void => {
-      try {
-        const text = showsDetails ? message : withError(message, details);
-        const outcome: unknown = logger[level](text, ...details);
-        if (isThenable(outcome)) outcome.then(undefined, () => {});
-      } catch {
-        // There is nobody left to tell.
-      }
+      const say = () => logger[level](showsDetails ? message : withError(message, details), ...details);
+      callGuarded(say, () => {}); // There is nobody left to tell.
     };
     this.#lines = new RepeatedLines((level, message, details) => {
       call(level, message, withFacts(details, facts()));

@@ -2,7 +2,7 @@ import type { ConnectionEnd, Inbound, Outgoing } from "../connection.ts";
 import { type CloseReason, ConnectionClosedError } from "../errors.ts";
 import type { JSONRPCMessage } from "../messages.ts";
 import type { ByteStreams } from "../runtime.ts";
-import { systemClock } from "./clock.ts";
+import { delay, systemClock } from "./clock.ts";
 import { createDeferred } from "./promises.ts";
 import type { FrameTrace } from "./framing/frame_trace.ts";
 import { WriteBuffer } from "./framing/write_buffer.ts";
@@ -99,7 +99,7 @@ export class StreamConnection implements EndingConnection {
     this.#waitingForInput = true;
     try {
       while (!this.#inputEnded) {
-        if (this.#isFlooded) await nextTurn();
+        if (this.#isFlooded) await delay(systemClock, 0); // Timers and everybody else's streams have their turn.
         const bytes = this.#unread ?? this.#count(await this.#input.read());
         const batch = bytes === undefined ? this.#endInput() : this.#decode(bytes);
         this.#isFlooded = batch.length >= MANY_FAULTS && isMostlyFaults(batch);
@@ -228,11 +228,6 @@ function isMostlyFaults(batch: readonly Inbound[]): boolean {
   let faults = 0;
   for (const { kind } of batch) if (kind === "fault") faults++;
   return 2 * faults > batch.length;
-}
-
-/** Lets timers and everybody else's streams have their turn. */
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => systemClock.setTimeout(resolve, 0));
 }
 
 /** The length of a frame in bytes, without its line feed. */

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { endWithThisProcess } from "../internal/process/process_end.ts";
 import { OwnedProcess } from "../internal/process/owned_process.ts";
 import { ProcessLink } from "../internal/process/process_link.ts";
 import { startServer } from "../internal/process/start_server.ts";
@@ -301,7 +300,7 @@ test("OwnedProcess never signals what has been reaped (P5, S1-91)", async () => 
   }
 });
 
-test("endWithThisProcess() ends at the host's end all that is not reaped, and what it left behind, once (P9)", async () => {
+test("OwnedProcess.endNow() ends at the host's end all that is not reaped, and what it left behind, once (P9)", async () => {
   const runtime = createFakeRuntime();
   const clock = new FakeClock();
   const own = async () => {
@@ -319,7 +318,7 @@ test("endWithThisProcess() ends at the host's end all that is not reaped, and wh
       onChildOnly: () => {},
       onRefused: () => {},
     });
-    return { stop: endWithThisProcess(process, runtime), process };
+    return { stop: runtime.onProcessEnd(() => process.endNow()), process };
   };
   const [running, reaped, helped, released] = [await own(), await own(), await own(), await own()];
   const [first, second, third, fourth] = runtime.processes;

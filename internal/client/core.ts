@@ -242,7 +242,7 @@ export class ClientCore implements RouterPort, SenderPort, SupervisorPort, LinkR
     if (this.era === "legacy") this.#listens.published(method, params);
     const notifications = this.#notifications;
     if (notifications === undefined) return undefined;
-    if (this.#settings.inlineNotifications) return notifications.deliverInline(method, params);
+    if (this.#settings.inlineNotifications) return notifications.deliver(method, params);
     notifications.push(method, params);
     return undefined;
   }

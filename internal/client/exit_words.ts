@@ -46,28 +46,6 @@ export interface Loss {
   readonly sent: boolean;
 }
 
-/** The error for such a call: what could not be done, and how the last server went (rule C7). */
-export function toClosedError(
-  { method, sent }: Loss,
-  server: { readonly link: Link; readonly departure: Departure } | undefined,
-  /** Why, if it was ended from this side. */
-  closedBy: CloseReason | undefined,
-  cause: unknown,
-): ConnectionClosedError {
-  const exit = server?.link.exit ?? null;
-  const state = closedBy !== undefined
-    ? "the client was closed"
-    : server === undefined
-    ? "there is no server"
-    : describeDeparture(server.departure, exit);
-  const reason = closedBy ?? server?.departure.reason ?? "eof";
-  return new ConnectionClosedError(
-    `Cannot complete "${method}": ${state}`,
-    { reason, sent, exit, stderrTail: server?.link.stderrTail ?? "" },
-    cause === undefined ? {} : { cause },
-  );
-}
-
 /** How servers went, as those are told whose calls are lost with them. Of what comes together the first counts. */
 export class Departures {
   #link: Link | undefined;
@@ -107,10 +85,21 @@ export class Departures {
     return describeDeparture(this.#departure ?? describeEnd(this.#link), this.#link.exit);
   }
 
-  /** The error for a call that nobody answers any more. */
-  closedError(loss: Loss): ConnectionClosedError {
+  /** The error for a call that nobody answers any more: what could not be done, and how the last server went (rule C7). */
+  closedError({ method, sent }: Loss): ConnectionClosedError {
     const link = this.#link;
-    const server = link && { link, departure: this.#departure ?? describeEnd(link) };
-    return toClosedError(loss, server, this.#closedBy, this.#cause);
+    const departure = link && (this.#departure ?? describeEnd(link));
+    const exit = link?.exit ?? null;
+    const state = this.#closedBy !== undefined
+      ? "the client was closed"
+      : departure === undefined
+      ? "there is no server"
+      : describeDeparture(departure, exit);
+    const reason = this.#closedBy ?? departure?.reason ?? "eof";
+    return new ConnectionClosedError(
+      `Cannot complete "${method}": ${state}`,
+      { reason, sent, exit, stderrTail: link?.stderrTail ?? "" },
+      this.#cause === undefined ? {} : { cause: this.#cause },
+    );
   }
 }

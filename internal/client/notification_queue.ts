@@ -55,11 +55,6 @@ export class NotificationQueue {
     queueMicrotask(() => this.#work());
   }
 
-  /** Hands one over before the next frame is read. */
-  deliverInline(method: string, params: Params | undefined): Promise<void> | undefined {
-    return this.#hand(method, params);
-  }
-
   /** Nobody wants to hear the rest. */
   end(): void {
     this.#ended = true;
@@ -85,7 +80,7 @@ export class NotificationQueue {
         this.#queue = this.#queue.slice(this.#head);
         this.#head = 0;
       }
-      const heard = this.#hand(method, params);
+      const heard = this.deliver(method, params);
       if (heard !== undefined) {
         this.#isListening = true;
         heard.then(() => this.#work());
@@ -95,7 +90,8 @@ export class NotificationQueue {
     this.#clear();
   }
 
-  #hand(method: string, params: Params | undefined): Promise<void> | undefined {
+  /** Hands one over, whatever waits. */
+  deliver(method: string, params: Params | undefined): Promise<void> | undefined {
     return callGuarded(
       () => this.#listener(method, params),
       (error) => this.#logger.error("[mcp_router] onNotification has failed", { error }),

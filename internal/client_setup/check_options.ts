@@ -2,6 +2,7 @@
 
 import type { ClientLimits, ClientOptions, RequestOptions, SpawnOptions } from "../../client_options.ts";
 import { type Logger, stderrLogger } from "../../logger.ts";
+import { isJSONObject } from "../../messages.ts";
 import { isSignal } from "../abort.ts";
 import { systemClock } from "../clock.ts";
 import { checkKnownOptions } from "../options.ts";
@@ -68,12 +69,12 @@ const RETRIES = ["auto", "force", "never"];
  */
 export function checkLaunch(what: string, options: SpawnOptions): void {
   // What a host's file has given: the server would be without variables that it needs, and nobody would know why.
-  if (isObject(options) && (options as { envFile?: unknown }).envFile !== undefined) {
+  if (isJSONObject(options) && (options as { envFile?: unknown }).envFile !== undefined) {
     throw new TypeError(
       `Cannot use ${what}: it reads no "envFile", give it what resolveLaunch() makes of the server`,
     );
   }
-  if (isObject(options)) checkNames(what, options, SPAWN_OPTIONS);
+  if (isJSONObject(options)) checkNames(what, options, SPAWN_OPTIONS);
   checkLaunchOptions(options);
   checkKinds(what, options);
 }
@@ -84,7 +85,7 @@ export function checkLaunch(what: string, options: SpawnOptions): void {
  * @throws {TypeError} If an option is of the wrong kind, or misspelt.
  */
 export function checkClient(what: string, options: ClientOptions): void {
-  if (!isObject(options)) throw new TypeError(`Cannot use ${what}: its options are ${kindOf(options)}`);
+  if (!isJSONObject(options)) throw new TypeError(`Cannot use ${what}: its options are ${kindOf(options)}`);
   checkNames(what, options, CLIENT_OPTIONS);
   checkKinds(what, options);
 }
@@ -95,7 +96,7 @@ function checkNames(what: string, options: ClientOptions, names: object): void {
     toSafeLogger(isLogger(logger) ? logger : stderrLogger, systemClock).warn(`[mcp_stdio] ${text}`);
   };
   checkKnownOptions(what, options, Object.keys(names), tell);
-  if (isObject(options.limits)) checkKnownOptions("limits", options.limits, Object.keys(LIMITS), tell);
+  if (isJSONObject(options.limits)) checkKnownOptions("limits", options.limits, Object.keys(LIMITS), tell);
 }
 
 function checkKinds(what: string, options: ClientOptions): void {
@@ -107,7 +108,7 @@ function checkKinds(what: string, options: ClientOptions): void {
     if (value !== undefined && typeof value !== "function") refuse(name, "a function", value);
   };
   if (era !== undefined && !ERAS.includes(era)) refuse("era", `"auto", "modern" or "legacy"`, era);
-  if (limits !== undefined && !isObject(limits)) refuse("limits", "an object", limits);
+  if (limits !== undefined && !isJSONObject(limits)) refuse("limits", "an object", limits);
   if (clock !== undefined && !isClock(clock)) refuse("clock", "a clock", clock);
   const { signal } = options as Pick<SpawnOptions, "signal">;
   if (signal !== undefined && !isSignal(signal)) refuse("signal", "an AbortSignal", signal);
@@ -118,7 +119,7 @@ function checkKinds(what: string, options: ClientOptions): void {
     checkFunction(name, options[name]);
   }
   if (inputHandlers === undefined) return;
-  if (!isObject(inputHandlers)) refuse("inputHandlers", "an object", inputHandlers);
+  if (!isJSONObject(inputHandlers)) refuse("inputHandlers", "an object", inputHandlers);
   for (const [method, handler] of Object.entries(inputHandlers)) {
     checkFunction(`inputHandlers["${method}"]`, handler);
   }
@@ -133,7 +134,7 @@ export function checkRequest(options: RequestOptions): void {
   const refuse = (name: string, must: string, value: unknown): never => {
     throw new TypeError(`Cannot make a request: "${name}" must be ${must}, but is ${kindOf(value)}`);
   };
-  if (!isObject(options)) refuse("options", "an object", options);
+  if (!isJSONObject(options)) refuse("options", "an object", options);
   const { signal, retry, onProgress, onLog, onNotification } = options;
   if (signal !== undefined && !isSignal(signal)) refuse("signal", "an AbortSignal", signal);
   if (retry !== undefined && !RETRIES.includes(retry)) refuse("retry", `"auto", "force" or "never"`, retry);
@@ -143,17 +144,14 @@ export function checkRequest(options: RequestOptions): void {
 }
 
 function isClock(value: unknown): boolean {
-  if (!isObject(value)) return false;
-  const members = value as { readonly [name: string]: unknown };
-  return ["now", "setTimeout", "clearTimeout"].every((name) => typeof members[name] === "function");
+  return isJSONObject(value) && hasMethods(value, ["now", "setTimeout", "clearTimeout"]);
 }
 
 function isLogger(value: unknown): value is Logger {
-  if (!isObject(value) && typeof value !== "function") return false;
-  const levels = value as { readonly [level: string]: unknown };
-  return ["debug", "info", "warn", "error"].every((level) => typeof levels[level] === "function");
+  const mayBe = isJSONObject(value) || typeof value === "function";
+  return mayBe && hasMethods(value, ["debug", "info", "warn", "error"]);
 }
 
-function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+function hasMethods(value: object, names: readonly string[]): boolean {
+  return names.every((name) => typeof (value as { readonly [name: string]: unknown })[name] === "function");
 }

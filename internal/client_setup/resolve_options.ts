@@ -16,13 +16,7 @@ import type { ClientSettings, StartedCommand } from "../client/settings.ts";
 import { systemClock } from "../clock.ts";
 import { formatCommandLine } from "../command_line.ts";
 import { FrameTrace } from "../framing/frame_trace.ts";
-import {
-  checkDuration,
-  checkFramingLimits,
-  checkPositiveInteger,
-  FRAMING_DEFAULTS,
-  withoutUndefined,
-} from "../options.ts";
+import { checkDuration, checkPositiveInteger, resolveFramingLimits, withoutUndefined } from "../options.ts";
 import type { StartSettings } from "../process/start_server.ts";
 import { type Facts, toSafeLogger } from "../safe_logger.ts";
 import type { ConnectionSettings } from "../stream_connection.ts";
@@ -133,9 +127,8 @@ export function resolveRequest(options: RequestOptions, settings: ClientSettings
 
 /** What a connection to a server is bound by. */
 function resolveConnection({ limits = {}, traceFrames }: ClientOptions, logger: Logger): ConnectionSettings {
-  const settings = { ...FRAMING_DEFAULTS, ...withoutUndefined(limits) };
-  checkFramingLimits(settings);
-  return { ...settings, trace: traceFrames === true ? new FrameTrace(logger) : undefined };
+  const trace = traceFrames === true ? new FrameTrace(logger) : undefined;
+  return { ...resolveFramingLimits(limits), trace };
 }
 
 /** How a server is started, and what is done with its stderr. */

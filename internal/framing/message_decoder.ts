@@ -1,5 +1,6 @@
 import type { Fault, Inbound } from "../../connection.ts";
 import { isJSONObject, type JSONRPCMessage, type Params, type RequestId } from "../../messages.ts";
+import type { FrameTrace } from "./frame_trace.ts";
 import { scanFrame } from "./id_scanner.ts";
 import { elementsOf, sourceAt, type Span } from "./json_source.ts";
 import { cleanLine, hasMarks, previewOf, toFault, toUnreadable } from "./line_fault.ts";
@@ -28,20 +29,15 @@ export interface DecoderLimits {
   readonly maxNestingDepth: number;
 }
 
-/** Who is told of each line that was read, with its length. */
-export interface DecoderTrace {
-  received(inbound: Inbound, byteLength: number): void;
-}
-
 /** Bytes to messages and faults: one batch for each chunk. */
 export class MessageDecoder implements LineSink {
   readonly #maxDepth: number;
   readonly #shortestDeepText: number;
   readonly #splitter: LineSplitter;
-  readonly #trace: DecoderTrace | undefined;
+  readonly #trace: FrameTrace | undefined;
   #batch: Inbound[] = [];
 
-  constructor(limits: DecoderLimits, trace?: DecoderTrace) {
+  constructor(limits: DecoderLimits, trace?: FrameTrace) {
     this.#trace = trace;
     this.#maxDepth = limits.maxNestingDepth;
     this.#shortestDeepText = shortestOverDepth(limits.maxNestingDepth);

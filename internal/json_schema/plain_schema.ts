@@ -16,7 +16,8 @@ const ANNOTATIONS: ReadonlySet<string> = new Set([
   "writeOnly",
 ]);
 
-const TYPES: ReadonlyMap<unknown, Accepts> = new Map<unknown, Accepts>([
+/** The types that there are, and what is of each. */
+export const TYPES: ReadonlyMap<unknown, Accepts> = new Map<unknown, Accepts>([
   ["string", (value) => typeof value === "string"],
   ["number", (value) => typeof value === "number"],
   ["integer", (value) => Number.isInteger(value)],

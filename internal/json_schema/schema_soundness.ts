@@ -1,4 +1,5 @@
 import { isJSONObject, type JSONObject } from "../../messages.ts";
+import { TYPES } from "./plain_schema.ts";
 
 /** Keywords that hold one schema, a list of them, or schemas by name. */
 const ONE: ReadonlySet<string> = new Set([
@@ -22,16 +23,6 @@ const NAMED: ReadonlySet<string> = new Set([
   "dependentSchemas",
   "patternProperties",
   "properties",
-]);
-
-const TYPES: ReadonlySet<unknown> = new Set([
-  "array",
-  "boolean",
-  "integer",
-  "null",
-  "number",
-  "object",
-  "string",
 ]);
 
 /**

@@ -1,18 +1,10 @@
 /** What a user says of a server to be started, looked at before anything is done. */
 
 import { quoteText } from "../shown_text.ts";
+import type { LaunchSettings } from "./launch.ts";
 
 /** As it comes from a user, who may not have a compiler. */
-export interface LaunchOptions {
-  readonly command: unknown;
-  readonly args?: unknown;
-  readonly cwd?: unknown;
-  readonly env?: unknown;
-  readonly inheritEnv?: unknown;
-  readonly passEnv?: unknown;
-  readonly processGroup?: unknown;
-  readonly stderr?: unknown;
-}
+type LaunchOptions = { readonly [Name in keyof LaunchSettings]?: unknown };
 
 const STDERR_MODES = ["inherit", "tee", "capture", "ignore"];
 

@@ -2,7 +2,6 @@ import type { Logger } from "../../logger.ts";
 import type { Clock, RuntimeAdapter, SpawnCommand } from "../../runtime.ts";
 import { type ConnectionSettings, StreamConnection } from "../stream_connection.ts";
 import { getVariable } from "../variables.ts";
-import { endWithThisProcess } from "./process_end.ts";
 import { type LaunchSettings, planLaunch } from "./launch.ts";
 import { OwnedProcess } from "./owned_process.ts";
 import { ProcessLink } from "./process_link.ts";
@@ -42,7 +41,7 @@ export async function startServer(settings: StartSettings): Promise<ProcessLink>
     onRefused: (signal, error) =>
       logger.warn("[mcp_stdio] the server could not be signalled", { signal, error: String(error) }),
   });
-  const stopWatching = endWithThisProcess(process, runtime);
+  const stopWatching = runtime.onProcessEnd(() => process.endNow()); // Rule P9.
   const connection = new StreamConnection(
     { readable: child.stdout, writable: child.stdin },
     settings.connection,

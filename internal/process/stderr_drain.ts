@@ -74,7 +74,7 @@ export class StderrDrain {
     if (text === "") return;
     this.#tail += text;
     if (this.#tail.length > 2 * TAIL_LENGTH) this.#tail = this.tail;
-    this.#attempt(() => this.#receivers.onText?.(text));
+    callGuarded(() => this.#receivers.onText?.(text), this.#onFailure);
     if (this.#receivers.onLine === undefined) return;
     const lines = (this.#line + text).split("\n");
     const rest = lines.pop()!;
@@ -92,10 +92,6 @@ export class StderrDrain {
   }
 
   #handOn(line: string, cut = false): void {
-    this.#attempt(() => this.#receivers.onLine?.(line, cut));
-  }
-
-  #attempt(hand: () => unknown): void {
-    callGuarded(hand, this.#onFailure);
+    callGuarded(() => this.#receivers.onLine?.(line, cut), this.#onFailure);
   }
 }

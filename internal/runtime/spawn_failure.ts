@@ -173,8 +173,6 @@ function systemCodeOf(error: unknown): string | undefined {
   return typeof code === "string" && /^E[A-Z0-9]+$/.test(code) ? code : undefined;
 }
 
-/** What may help where a command cannot be started, from the look of it. */
-
 /** Extensions of scripts, and what runs them. */
 const INTERPRETERS: Readonly<Record<string, string>> = {
   js: "node",

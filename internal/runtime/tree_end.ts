@@ -1,6 +1,7 @@
 /** Ending a process and all that it has started, on Windows: by the system's own `taskkill`, or the process alone. */
 
 import type { SignalOutcome } from "../../runtime.ts";
+import { settlesWithin, systemClock } from "../clock.ts";
 import type { WindowsStart } from "../windows/start.ts";
 import { buildTreeKill } from "../windows/system_programs.ts";
 
@@ -30,9 +31,7 @@ export async function endTree(means: TreeEndMeans): Promise<SignalOutcome> {
   } catch {
     // Then the process alone is ended, as if the program had failed.
   }
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  await Promise.race([means.exited, new Promise((resolve) => timer = setTimeout(resolve, EXIT_GRACE_MS))]);
-  clearTimeout(timer);
+  await settlesWithin(systemClock, means.exited, EXIT_GRACE_MS);
   return endChild(means);
 }
 

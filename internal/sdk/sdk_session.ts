@@ -15,6 +15,7 @@ import {
 } from "../../messages.ts";
 import { settlesWithin } from "../clock.ts";
 import { flushLogger } from "../safe_logger.ts";
+import { callGuarded } from "../thrown.ts";
 import { spokenVersions } from "../era.ts";
 import { PUBLICATIONS } from "../publications.ts";
 import { isModern, readEnvelope, readMeta } from "../server/envelope.ts";
@@ -93,11 +94,10 @@ export class SdkSession implements WirePort {
 
   failed(error: Error): void {
     for (const instance of this.#instances.connected) {
-      try {
-        instance.onerror?.(error);
-      } catch (thrown) {
-        this.#settings.logger.error("[mcp_stdio] onerror has thrown", { error: thrown });
-      }
+      callGuarded(
+        () => instance.onerror?.(error),
+        (thrown) => this.#settings.logger.error("[mcp_stdio] onerror has thrown", { error: thrown }),
+      );
     }
   }
 

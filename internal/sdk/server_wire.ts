@@ -3,8 +3,9 @@ import { CancelledError, toErrorObject } from "../../errors.ts";
 import { describeId } from "../shown_text.ts";
 import type { JSONRPCMessage, JSONRPCNotification, JSONRPCResponse, RequestId } from "../../messages.ts";
 import { settlesWithin } from "../clock.ts";
-import { createDeferred, isThenable } from "../promises.ts";
+import { createDeferred } from "../promises.ts";
 import { hasBatches } from "../era.ts";
+import { callGuarded } from "../thrown.ts";
 import type { BatchReply } from "../server/batch_reply.ts";
 import { JobQueue } from "../server/job_queue.ts";
 import { MessageReader, type MessageReaderPort, type ReceivedRequest } from "../server/message_reader.ts";
@@ -217,16 +218,10 @@ export class ServerWire implements MessageReaderPort {
 
   #hand(message: JSONRPCMessage, request: HandedRequest | undefined): void {
     if ("method" in message && request === undefined) this.#hasNotified = true;
-    const fail = (error: unknown) => {
+    callGuarded(() => this.#port.receive(message, request), (error) => {
       this.#port.failed(toError(error));
       if (request?.open) this.#giveUp(request, toErrorObject(undefined));
-    };
-    try {
-      const outcome = this.#port.receive(message, request);
-      if (isThenable(outcome)) Promise.resolve(outcome).catch(fail);
-    } catch (error) {
-      fail(error);
-    }
+    });
   }
 
   #giveUp(request: HandedRequest, error: ReturnType<typeof toErrorObject>): void {

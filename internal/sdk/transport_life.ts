@@ -3,14 +3,11 @@ import { isJSONObject, type JSONRPCMessage, type RequestId } from "../../message
 import { callGuarded } from "../thrown.ts";
 import { flushLogger } from "../safe_logger.ts";
 import { isThenable } from "../promises.ts";
+import type { SdkTransport } from "./sdk_shapes.ts";
 import { cannotStart, closed, notStarted, toSendError } from "./transport_errors.ts";
 
 /** The fields of a transport that the SDKs assign; they are read at each call, since the SDKs assign them again. */
-export interface TransportCallbacks {
-  onclose?: (() => void) | undefined;
-  onerror?: ((error: Error) => void) | undefined;
-  onmessage?: ((message: JSONRPCMessage) => void) | undefined;
-}
+export type TransportCallbacks = Pick<SdkTransport, "onclose" | "onerror" | "onmessage">;
 
 /** What a transport is while it is operational. */
 export interface TransportWire {

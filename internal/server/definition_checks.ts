@@ -1,3 +1,4 @@
+import { isJSONObject } from "../../messages.ts";
 import { checkKnownOptions } from "../options.ts";
 
 /** Told of what cannot be an error, but will not do what its author meant. */
@@ -9,7 +10,7 @@ export type Tell = (text: string) => void;
  * @throws {TypeError} If they are something else, such as a list.
  */
 export function entriesOf<T>(kind: string, definitions: { readonly [name: string]: T }): Array<[string, T]> {
-  if (isPlainObject(definitions)) return Object.entries(definitions);
+  if (isJSONObject(definitions)) return Object.entries(definitions);
   const state = Array.isArray(definitions) ? "they are an array" : `they are ${typeof definitions}`;
   throw new TypeError(
     `Cannot make a server: "${kind}" must be an object, each under its ${
@@ -30,15 +31,11 @@ export function checkDefinition(
   known: readonly string[],
   tell: Tell,
 ): void {
-  if (!isPlainObject(definition)) {
+  if (!isJSONObject(definition)) {
     throw new TypeError(`Cannot define ${owner}: its definition must be an object with "${needed}"`);
   }
   checkKnownOptions(owner, definition, known, tell);
   if (typeof (definition as { [name: string]: unknown })[needed] !== "function") {
     throw new TypeError(`Cannot define ${owner}: "${needed}" is not a function`);
   }
-}
-
-function isPlainObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

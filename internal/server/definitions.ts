@@ -5,9 +5,6 @@ import { ResourceSet } from "./resources.ts";
 import type { Handler } from "./settings.ts";
 import { ToolSet } from "./tools.ts";
 
-/** Not part of a first answer. */
-const loadCompletion = () => import("./completion.ts");
-
 /** Everything a one-file server defines, and what follows from it: capabilities and handlers (rule O3). */
 export class Definitions {
   readonly tools: ToolSet;
@@ -29,7 +26,7 @@ export class Definitions {
       ...(this.tools.size > 0 ? { tools: { listChanged: true } } : {}),
       ...(this.resources.size > 0 ? { resources: { subscribe: true, listChanged: true } } : {}),
       ...(this.prompts.size > 0 ? { prompts: { listChanged: true } } : {}),
-      ...(this.#completes ? { completions: {} } : {}),
+      ...(this.prompts.completes || this.resources.completes ? { completions: {} } : {}),
     };
     return this.#declared;
   }
@@ -40,17 +37,13 @@ export class Definitions {
       ...(capabilities.tools === undefined ? [] : this.tools.handlers()),
       ...(capabilities.resources === undefined ? [] : this.resources.handlers()),
       ...(capabilities.prompts === undefined ? [] : this.prompts.handlers()),
-      ...(capabilities.completions === undefined
-        ? []
-        : [["completion/complete", async (params) =>
-          await (await loadCompletion()).complete(params, this)] as [
-            string,
-            Handler,
-          ]]),
+      ...(capabilities.completions === undefined ? [] : [this.#completion]),
     ];
   }
 
-  get #completes(): boolean {
-    return this.prompts.completes || this.resources.completes;
-  }
+  /** Not part of a first answer, so that what it takes is loaded then. */
+  readonly #completion: [string, Handler] = ["completion/complete", async (params) => {
+    const { complete } = await import("./completion.ts");
+    return await complete(params, this);
+  }];
 }

@@ -10,7 +10,6 @@ import {
   type Params,
   type RequestId,
   type Result,
-  type ServerCapabilities,
 } from "../../messages.ts";
 import type { Clock } from "../../runtime.ts";
 import { canonicalUri } from "../canonical_uri.ts";
@@ -22,13 +21,6 @@ import { type Outbox, Unwritten } from "./outbox.ts";
 import { Receiver } from "./receiver.ts";
 import { invalidParams } from "./error_answers.ts";
 import { readUri, UriBudget } from "./uri_budget.ts";
-
-/** What `initialize` is answered with. */
-export interface HandshakeAnswer {
-  readonly capabilities: ServerCapabilities;
-  readonly serverInfo: Implementation;
-  readonly instructions: string | undefined;
-}
 
 /** Something that the client was asked. */
 interface Asked {
@@ -67,11 +59,11 @@ export class LegacyPeer {
   }
 
   /**
-   * Takes `initialize` and gives its result: the revision asked for, or the preferred one if that is not spoken.
+   * Takes `initialize` and gives the revision to go on with: the one asked for, or the preferred one if that is not spoken.
    *
    * @throws {ProtocolError} -32602 if the params are not those of `initialize`.
    */
-  initialize(params: Params, answer: HandshakeAnswer): Result {
+  initialize(params: Params): string {
     const { protocolVersion: requested, capabilities = {}, clientInfo } = params;
     if (typeof requested !== "string") throw invalidParams(`"protocolVersion" is not a string`);
     if (!isJSONObject(capabilities)) throw invalidParams(`"capabilities" is not an object`);
@@ -87,13 +79,7 @@ export class LegacyPeer {
       clientCapabilities: capabilities,
       logLevel: "debug",
     };
-    const { instructions } = answer;
-    return {
-      protocolVersion,
-      capabilities: answer.capabilities,
-      serverInfo: answer.serverInfo,
-      ...(instructions === undefined ? {} : { instructions }),
-    };
+    return protocolVersion;
   }
 
   /** Takes `logging/setLevel`. */

@@ -97,10 +97,11 @@ export class MethodTable {
 
   #initialize(params: Params): Result {
     const { info, instructions, capabilities } = this.#settings;
-    return this.#legacyPeer.initialize(params, {
+    return {
+      protocolVersion: this.#legacyPeer.initialize(params),
       capabilities: capabilities(),
       serverInfo: info,
-      instructions,
-    });
+      ...(instructions === undefined ? {} : { instructions }),
+    };
   }
 }

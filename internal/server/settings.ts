@@ -16,14 +16,10 @@ import type { ActiveRequest } from "./active_request.ts";
 export type Handler = (params: Params, context: ActiveRequest) => Result | Promise<Result>;
 
 /** Limits of a server; all of them are set. */
-export interface ServerSettingsLimits {
+export interface ServerSettingsLimits extends Readonly<Record<keyof typeof FRAMING_DEFAULTS, number>> {
   readonly maxInFlightRequests: number;
   readonly maxQueuedRequests: number;
   readonly maxListenStreams: number;
-  readonly maxQueuedBytes: number;
-  readonly maxLineBytes: number;
-  readonly maxNestingDepth: number;
-  readonly readBufferBytes: number;
 }
 
 /** What the options of a server default to, where that is a number. */
@@ -38,10 +34,7 @@ export const SERVER_DEFAULTS: {
     maxInFlightRequests: 256,
     maxQueuedRequests: 256,
     maxListenStreams: 1_024,
-    maxQueuedBytes: FRAMING_DEFAULTS.maxQueuedBytes,
-    maxLineBytes: FRAMING_DEFAULTS.maxLineBytes,
-    maxNestingDepth: FRAMING_DEFAULTS.maxNestingDepth,
-    readBufferBytes: FRAMING_DEFAULTS.readBufferBytes,
+    ...FRAMING_DEFAULTS,
   },
   pageSize: 1_000,
   drainTimeoutMs: 10_000,

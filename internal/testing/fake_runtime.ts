@@ -114,11 +114,8 @@ export class FakeProcess implements ByteStreams {
   /** Ends it: its stdout ends behind what was written, and it can be reaped. */
   exit(status: ExitStatus | null = { code: 0 }): void {
     if (this.#exit !== undefined) return;
-    this.#exit = status;
-    this.#stdin.end();
     this.#stdout.end();
-    this.#stderr?.end();
-    this.#exited.resolve(status);
+    this.exitHoldingStdout(status);
   }
 
   /** Ends it, while somebody else holds its stdout, where the test goes on writing. */

@@ -44,31 +44,26 @@ export function buildStart(
 }
 
 function buildBatchLine(path: string, args: readonly string[]): string {
+  const refusal = (reason: string) =>
+    new ProcessError("invalid_argument", `Cannot start ${JSON.stringify(path)}: ${reason}`, {
+      command: path,
+      args,
+    });
   // A name with these characters cannot exist, and a quote in it would end the quoting.
   // deno-lint-ignore no-control-regex -- control characters are among them
   if (/[\0-\x1f"*<>?|]/.test(path)) {
-    throw invalidArgument(
-      path,
-      args,
-      "the path of a batch file cannot hold quotes, wildcards or control characters",
-    );
+    throw refusal("the path of a batch file cannot hold quotes, wildcards or control characters");
   }
   args.forEach((argument, index) => {
     const character = /[\0\r\n]/.exec(argument)?.[0];
     if (character === undefined) return;
     const name = character === "\0" ? "a NUL character" : "a line break";
-    throw invalidArgument(
-      path,
-      args,
-      `argument ${index + 1} holds ${name}, which cmd.exe cannot pass to a batch file`,
-    );
+    throw refusal(`argument ${index + 1} holds ${name}, which cmd.exe cannot pass to a batch file`);
   });
   const words = [`"${shieldPercent(path.replaceAll("/", "\\"))}"`, ...args.map(quoteBatchArgument)];
   const line = words.join(" ");
   if (line.length > CMD_LINE_LIMIT) {
-    throw invalidArgument(
-      path,
-      args,
+    throw refusal(
       `the command line has ${line.length} characters, and cmd.exe takes ${CMD_LINE_LIMIT} at most`,
     );
   }
@@ -94,11 +89,4 @@ function quoteBatchArgument(argument: string): string {
  */
 function shieldPercent(text: string): string {
   return text.replaceAll("%", "%%cd:~,%");
-}
-
-function invalidArgument(command: string, args: readonly string[], reason: string): ProcessError {
-  return new ProcessError("invalid_argument", `Cannot start ${JSON.stringify(command)}: ${reason}`, {
-    command,
-    args,
-  });
 }

@@ -2,7 +2,6 @@
 
 import type { ChildHandle, ExitStatus, RuntimeAdapter, Signal } from "../../../runtime.ts";
 import { delay, settlesWithin, systemClock } from "../../clock.ts";
-import { endWithThisProcess } from "../../process/process_end.ts";
 import { type LaunchSettings, planLaunch } from "../../process/launch.ts";
 import { OwnedProcess } from "../../process/owned_process.ts";
 import { endListed, type ListedProcess, listMarked, listTree } from "../../runtime/node_api/process_list.ts";
@@ -80,7 +79,7 @@ export class RawProcess {
       // The next step of the end follows.
       onRefused: () => {},
     });
-    const stopWatching = endWithThisProcess(this.#process, runtime);
+    const stopWatching = runtime.onProcessEnd(() => this.#process.endNow());
     this.#process.exited.then((exit) => {
       this.exit = exit;
       stopWatching();

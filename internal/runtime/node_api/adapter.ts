@@ -80,11 +80,20 @@ export abstract class NodeApiRuntime implements RuntimeAdapter {
   }
 
   async readTextFile(path: string, options: ReadTextFileOptions = {}): Promise<string> {
-    const [{ readTextFile }, { NODE_FILES }] = await Promise.all([
+    const [{ readTextFile }, { open, stat }] = await Promise.all([
       import("../files.ts"),
-      import("./files.ts"),
+      import("node:fs/promises"),
     ]);
-    return await readTextFile(path, options, NODE_FILES);
+    return await readTextFile(path, options, {
+      isRegular: async (path) => (await stat(path)).isFile(),
+      async open(path) {
+        const handle = await open(path);
+        return {
+          read: async (buffer) => (await handle.read(buffer, 0, buffer.length)).bytesRead,
+          close: () => handle.close(),
+        };
+      },
+    });
   }
 
   isDirectory(path: string): Promise<boolean> {

@@ -520,7 +520,7 @@ export const ROWS: readonly Mutation[] = [
     id: "XB9-2",
     file: "internal/client/core.ts",
     find: "    notifications.push(method, params);\n    return undefined;",
-    replace: "    return notifications.deliverInline(method, params);",
+    replace: "    return notifications.deliver(method, params);",
     tests: ["client_routing_test.ts"],
     breaks: "a listener that waits for an answer holds up that answer for a minute",
   },

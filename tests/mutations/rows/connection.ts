@@ -141,7 +141,7 @@ export const ROWS: readonly Mutation[] = [
   {
     id: "XB14-flood",
     file: "internal/stream_connection.ts",
-    find: "        if (this.#isFlooded) await nextTurn();\n",
+    find: "if (this.#isFlooded) await delay(systemClock, 0);",
     replace: "",
     tests: ["stream_connection_test.ts"],
     breaks: "a server that prints without end, such as `yes`, takes its host's event loop for itself",

@@ -281,8 +281,8 @@ export const ROWS: readonly Mutation[] = [
   {
     id: "XF7-1",
     file: "internal/safe_logger.ts",
-    find: "const text = showsDetails ? message : withError(message, details);",
-    replace: "const text = showsDetails ? message : message;",
+    find: "showsDetails ? message : withError(message, details)",
+    replace: "message",
     tests: ["server_responses_test.ts"],
     breaks: "what went wrong in a handler is lost with pino",
   },

@@ -684,7 +684,7 @@ export const ROWS: readonly Mutation[] = [
   {
     id: "XF11-11",
     file: "internal/server/definition_checks.ts",
-    find: "if (isPlainObject(definitions)) return Object.entries(definitions);",
+    find: "if (isJSONObject(definitions)) return Object.entries(definitions);",
     replace: "if (definitions !== undefined) return Object.entries(definitions);",
     tests: ["server_options_test.ts"],
     breaks: "tools in a list become tools of the names 0, 1, 2",
