@@ -1,5 +1,7 @@
 /** The options of a client, and the shapes that its users see. `client.ts` gives them out. */
 
+import type { Progress } from "./internal/client/call.ts";
+import type { ListenEvent } from "./internal/client/listening.ts";
 import type { Logger } from "./logger.ts";
 import type {
   ClientCapabilities,
@@ -10,17 +12,11 @@ import type {
   SubscriptionFilter,
 } from "./messages.ts";
 import type { CoreMethods, InputMethods } from "./methods.ts";
-import type { Clock, ExitStatus, RuntimeAdapter } from "./runtime.ts";
+import type { Clock, RuntimeAdapter } from "./runtime.ts";
 
-/** A progress report. */
-export interface Progress {
-  /** How far it is; rises with each notification. */
-  readonly progress: number;
-  /** How far it will be in the end, if known. */
-  readonly total?: number | undefined;
-  /** For people. */
-  readonly message?: string | undefined;
-}
+export type { Progress } from "./internal/client/call.ts";
+export type { CloseReport } from "./internal/client/link.ts";
+export type { ListenEvent } from "./internal/client/listening.ts";
 
 /** Options for {@linkcode Client.request}. */
 export interface RequestOptions {
@@ -329,35 +325,6 @@ export interface SpawnOptions extends ClientOptions, CloseOptions {
    */
   runtime?: RuntimeAdapter | undefined;
 }
-
-/** What ending a server took. */
-export interface CloseReport {
-  /** How its process ended; null without a process, or when the system does not say. */
-  readonly exit: ExitStatus | null;
-  /** `already`: it had ended; `eof`: the end of its input was enough; `term`: SIGTERM; `kill`: SIGKILL. */
-  readonly step: "already" | "eof" | "term" | "kill";
-}
-
-/** Something that happens on a listen stream. */
-export type ListenEvent =
-  | {
-    /** A notification that was asked for. */
-    readonly kind: "notification";
-    /** Its method. */
-    readonly method: string;
-    /** Its params. */
-    readonly params: Params | undefined;
-  }
-  | {
-    /** The server was started again and asked again: what happened meanwhile was not told. */
-    readonly kind: "resubscribed";
-    /** What it agreed to. */
-    readonly filter: SubscriptionFilter;
-  }
-  | {
-    /** More has happened than is kept for a slow reader: read everything anew. */
-    readonly kind: "missed";
-  };
 
 /** An open `subscriptions/listen` stream: iterate over it for what happens. Leaving the loop, or the scope of a `using`, ends it. */
 export interface Listening

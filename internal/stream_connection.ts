@@ -41,8 +41,8 @@ export class StreamConnection implements EndingConnection {
   readonly #readBufferBytes: number;
   /** What was read and is not yet decoded. */
   #unread: Uint8Array | undefined;
-  readonly closed: Promise<ConnectionEnd>;
-  #resolveClosed!: (end: ConnectionEnd) => void;
+  readonly #closed = createDeferred<ConnectionEnd>();
+  readonly closed: Promise<ConnectionEnd> = this.#closed.promise;
   readonly #firstInput = createDeferred();
   #end: ConnectionEnd | undefined;
   #closing: Promise<void> | undefined;
@@ -68,7 +68,6 @@ export class StreamConnection implements EndingConnection {
       { highWaterBytes: settings.maxQueuedBytes, maxBatchBytes: MAX_BATCH_BYTES },
       () => closedError("local", "the message was withdrawn", false),
     );
-    this.closed = new Promise((resolve) => this.#resolveClosed = resolve);
     this.#output.failed?.catch((error) => this.#outputFailed(error));
   }
 
@@ -215,7 +214,7 @@ export class StreamConnection implements EndingConnection {
     this.#end = end;
     const toError = (sent: boolean) => closedError(end.kind, "the connection ended first", sent, cause);
     this.#buffer.fail(toError(false), toError(true));
-    this.#resolveClosed(end);
+    this.#closed.resolve(end);
   }
 }
 

@@ -11,7 +11,7 @@ import {
   type ParseHostConfigOptions,
 } from "../host_config.ts";
 import { untilAborted } from "../internal/abort.ts";
-import { LaunchQueue } from "../internal/host_config/launch_queue.ts";
+import { TaskQueue } from "../internal/task_queue.ts";
 import { cpuTime } from "./helpers.ts";
 import { assertLinear } from "./linear_time.ts";
 
@@ -187,9 +187,9 @@ test("parseHostConfig() shows an argument of megabytes in a line of four thousan
   assert.match(commandLine, /^x \$'(\\u202e\\n)+/);
 });
 
-test("LaunchQueue lets many wait, and give up, in time that grows with their number (H5)", async () => {
+test("TaskQueue lets many wait, and give up, in time that grows with their number (H5)", async () => {
   await assertLinear(async (count) => {
-    const queue = new LaunchQueue(8, 8);
+    const queue = new TaskQueue(8, 8);
     const aborter = new AbortController();
     const { signal } = aborter;
     const keys = Array.from({ length: count }, (_, index) => index % 2 === 0 ? "npx" : `k${index}`);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { EndReport, Link } from "../internal/client/link.ts";
+import type { CloseReport, Link } from "../internal/client/link.ts";
 import { type Life, Supervisor, type SupervisorPort } from "../internal/client/supervisor.ts";
 import { createDeferred, type Deferred } from "../internal/promises.ts";
 import type { ExitStatus } from "../runtime.ts";
@@ -16,23 +16,23 @@ class FakeLink {
   /** What was asked of it, in order. */
   readonly asked: string[] = [];
   exit: ExitStatus | null = null;
-  readonly #ended = createDeferred<EndReport>();
+  readonly #ended = createDeferred<CloseReport>();
 
   constructor(number: number) {
     this.number = number;
   }
 
-  finish(exit: ExitStatus = { code: 0 }, step: EndReport["step"] = "eof"): void {
+  finish(exit: ExitStatus = { code: 0 }, step: CloseReport["step"] = "eof"): void {
     this.exit = exit;
     this.#ended.resolve({ exit, step });
   }
 
-  end(): Promise<EndReport> {
+  end(): Promise<CloseReport> {
     this.asked.push("end");
     return this.#ended.promise;
   }
 
-  kill(): Promise<EndReport> {
+  kill(): Promise<CloseReport> {
     this.asked.push("kill");
     this.finish({ signal: "SIGKILL" }, "kill");
     return this.#ended.promise;

@@ -12,10 +12,13 @@ import { rejectPlaced } from "./caller_line.ts";
 import type { Deadline } from "./deadlines.ts";
 import type { RetryPolicy } from "./retry.ts";
 
-/** What progress says. */
-export interface CallProgress {
+/** A progress report. */
+export interface Progress {
+  /** How far it is; rises with each notification. */
   readonly progress: number;
+  /** How far it will be in the end, if known. */
   readonly total?: number | undefined;
+  /** For people. */
   readonly message?: string | undefined;
 }
 
@@ -30,7 +33,7 @@ export interface CallSettings {
   readonly isGreeting?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly logLevel?: LoggingLevel | undefined;
-  readonly onProgress?: ((progress: CallProgress) => unknown) | undefined;
+  readonly onProgress?: ((progress: Progress) => unknown) | undefined;
   readonly onLog?: ((level: LoggingLevel, data: unknown, logger?: string) => unknown) | undefined;
   readonly onNotification?: ((method: string, params: Params | undefined) => unknown) | undefined;
 }
@@ -129,7 +132,7 @@ export class Call {
   /** Hands a notification to the callback that takes its kind. */
   #notify({ method, params }: JSONRPCNotification): unknown {
     const { onProgress, onLog, onNotification } = this.settings;
-    if (method === "notifications/progress") return onProgress?.(params as unknown as CallProgress);
+    if (method === "notifications/progress") return onProgress?.(params as unknown as Progress);
     if (method === "notifications/message" && onLog !== undefined) {
       return onLog(params?.level as LoggingLevel, params?.data, params?.logger as string | undefined);
     }

@@ -24,7 +24,7 @@ import { type Departure, Departures, type Loss } from "./exit_words.ts";
 import { Greeter } from "./greeter.ts";
 import { HealthCheck, type HealthPort } from "./health_check.ts";
 import { InputRounds } from "./input_rounds.ts";
-import type { EndReport, Graces, Link } from "./link.ts";
+import type { CloseReport, Graces, Link } from "./link.ts";
 import { LinkReader, type LinkReaderPort } from "./link_reader.ts";
 import type { Listening } from "./listening.ts";
 import { ListenTable } from "./listen_table.ts";
@@ -119,7 +119,7 @@ export class ClientCore implements RouterPort, SenderPort, SupervisorPort, LinkR
     return this.#listens.open(filter);
   }
 
-  close(graces: Graces): Promise<EndReport> {
+  close(graces: Graces): Promise<CloseReport> {
     this.#departures.closedBy("local");
     const closed = this.#supervisor.close(graces);
     this.#letGo();
@@ -140,7 +140,7 @@ export class ClientCore implements RouterPort, SenderPort, SupervisorPort, LinkR
     }
   }
 
-  kill(): Promise<EndReport> {
+  kill(): Promise<CloseReport> {
     this.#departures.closedBy("killed");
     const closed = this.#supervisor.kill();
     this.#letGo();

@@ -9,13 +9,12 @@ export interface Graces {
   readonly terminateGraceMs: number;
 }
 
-/** What ending a server took: nothing, the end of its input, SIGTERM, or SIGKILL. */
-export type EndStep = "already" | "eof" | "term" | "kill";
-
-/** What an orderly end came to. */
-export interface EndReport {
+/** What ending a server took. */
+export interface CloseReport {
+  /** How its process ended; null without a process, or when the system does not say. */
   readonly exit: ExitStatus | null;
-  readonly step: EndStep;
+  /** `already`: it had ended; `eof`: the end of its input was enough; `term`: SIGTERM; `kill`: SIGKILL. */
+  readonly step: "already" | "eof" | "term" | "kill";
 }
 
 /**
@@ -41,9 +40,9 @@ export interface Link {
   /** Whether the server has stopped to take input. */
   readonly outputFailed: boolean;
   /** Ends the server in order; each call gives the same report. */
-  end(graces: Graces): Promise<EndReport>;
+  end(graces: Graces): Promise<CloseReport>;
   /** Ends the server at once, with all that it started. */
-  kill(): Promise<EndReport>;
+  kill(): Promise<CloseReport>;
   /** Resolves when nothing is left of it. */
   readonly gone: Promise<void>;
 }

@@ -4,17 +4,30 @@ import { PUBLICATIONS } from "../publications.ts";
 import { roughSize } from "./notification_queue.ts";
 
 /** Something that happens on a listen stream. */
-export type ListeningEvent =
-  | { readonly kind: "notification"; readonly method: string; readonly params: Params | undefined }
-  /** The server was started again and asked again; what happened meanwhile was not told. */
-  | { readonly kind: "resubscribed"; readonly filter: SubscriptionFilter }
-  /** So much has happened that not all of it is kept. */
-  | { readonly kind: "missed" };
+export type ListenEvent =
+  | {
+    /** A notification that was asked for. */
+    readonly kind: "notification";
+    /** Its method. */
+    readonly method: string;
+    /** Its params. */
+    readonly params: Params | undefined;
+  }
+  | {
+    /** The server was started again and asked again: what happened meanwhile was not told. */
+    readonly kind: "resubscribed";
+    /** What it agreed to. */
+    readonly filter: SubscriptionFilter;
+  }
+  | {
+    /** More has happened than is kept for a slow reader: read everything anew. */
+    readonly kind: "missed";
+  };
 
 /** Why a listen stream is over. */
 export type ListeningEnd = "local" | "server" | "lost";
 
-type Next = IteratorResult<ListeningEvent, undefined>;
+type Next = IteratorResult<ListenEvent, undefined>;
 
 const DONE: Next = { done: true, value: undefined };
 
@@ -23,7 +36,7 @@ const MAX_WAITING = 1_024;
 const MAX_WAITING_BYTES = 4_194_304;
 
 /** A listen stream as its reader sees it: events in order, and an end (rule C10). */
-export class Listening implements AsyncIterableIterator<ListeningEvent, undefined> {
+export class Listening implements AsyncIterableIterator<ListenEvent, undefined> {
   readonly filter: SubscriptionFilter;
   readonly acknowledged: Promise<SubscriptionFilter>;
   readonly ended: Promise<ListeningEnd>;
@@ -31,7 +44,7 @@ export class Listening implements AsyncIterableIterator<ListeningEvent, undefine
   readonly #ended = createDeferred<ListeningEnd>();
   readonly #onClose: () => void;
   /** What waits for a reader, by what it says: the same again takes the place of what waits already. */
-  readonly #events = new Map<string, ListeningEvent>();
+  readonly #events = new Map<string, ListenEvent>();
   #size = 0;
   #lastNumber = 0;
   #readers: Array<(result: Next) => void> = [];
@@ -59,7 +72,7 @@ export class Listening implements AsyncIterableIterator<ListeningEvent, undefine
   }
 
   /** Something has happened. */
-  push(event: ListeningEvent): void {
+  push(event: ListenEvent): void {
     if (this.#end !== undefined) return;
     const reader = this.#readers.shift();
     if (reader !== undefined) reader({ done: false, value: event });
@@ -114,7 +127,7 @@ export class Listening implements AsyncIterableIterator<ListeningEvent, undefine
     return Promise.resolve();
   }
 
-  #keep(event: ListeningEvent): void {
+  #keep(event: ListenEvent): void {
     // Whoever will be told to read everything anew need not be told of changes.
     if (this.#events.has("missed") && event.kind === "notification") return;
     const key = this.#keyOf(event);
@@ -127,7 +140,7 @@ export class Listening implements AsyncIterableIterator<ListeningEvent, undefine
   }
 
   /** Notifications of change say the same however often they come; what others say, nobody knows. */
-  #keyOf(event: ListeningEvent): string {
+  #keyOf(event: ListenEvent): string {
     if (event.kind !== "notification") return event.kind;
     const { method, params } = event;
     if (!PUBLICATIONS.has(method)) return `${++this.#lastNumber}`;
@@ -140,6 +153,6 @@ export class Listening implements AsyncIterableIterator<ListeningEvent, undefine
   }
 }
 
-function sizeOf(event: ListeningEvent): number {
+function sizeOf(event: ListenEvent): number {
   return event.kind === "notification" ? roughSize(event.params) : 0;
 }

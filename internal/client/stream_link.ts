@@ -2,7 +2,7 @@ import type { Connection } from "../../connection.ts";
 import type { Clock } from "../../runtime.ts";
 import { settlesWithin } from "../clock.ts";
 import { createDeferred } from "../promises.ts";
-import type { EndReport, Graces, Link } from "./link.ts";
+import type { CloseReport, Graces, Link } from "./link.ts";
 
 /** What a {@linkcode StreamLink} knows of its connection beyond the interface. */
 export interface StreamActivity {
@@ -23,7 +23,7 @@ export class StreamLink implements Link {
   readonly #clock: Clock;
   readonly #gone = createDeferred();
   #outputFailed = false;
-  #end: Promise<EndReport> | undefined;
+  #end: Promise<CloseReport> | undefined;
   #killed = false;
 
   /** `activity` is undefined for a connection that does not tell. */
@@ -47,19 +47,19 @@ export class StreamLink implements Link {
     return this.#gone.promise;
   }
 
-  end({ shutdownGraceMs }: Graces): Promise<EndReport> {
+  end({ shutdownGraceMs }: Graces): Promise<CloseReport> {
     this.#end ??= this.#endWithin(shutdownGraceMs);
     return this.#end;
   }
 
-  kill(): Promise<EndReport> {
+  kill(): Promise<CloseReport> {
     this.#killed = true;
     this.connection.abort();
     return this.end({ shutdownGraceMs: 0, terminateGraceMs: 0 });
   }
 
   /** A peer that does not read would hold up the flush for ever. */
-  async #endWithin(graceMs: number): Promise<EndReport> {
+  async #endWithin(graceMs: number): Promise<CloseReport> {
     const isFlushed = await settlesWithin(this.#clock, this.connection.close(), graceMs);
     this.connection.abort();
     this.#gone.resolve();

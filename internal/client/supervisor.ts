@@ -2,7 +2,7 @@ import type { Logger } from "../../logger.ts";
 import type { Clock, ExitStatus } from "../../runtime.ts";
 import { createDeferred, type Deferred } from "../promises.ts";
 import { describeExit } from "./exit_words.ts";
-import type { EndReport, Graces, Link } from "./link.ts";
+import type { CloseReport, Graces, Link } from "./link.ts";
 
 /** The life of a client's server. A variant holds only what exists in it. */
 export type Life =
@@ -55,12 +55,12 @@ const STABLE_MS = 60_000;
 export class Supervisor {
   readonly #port: SupervisorPort;
   readonly #settings: SupervisorSettings;
-  readonly #closed = createDeferred<EndReport>();
+  readonly #closed = createDeferred<CloseReport>();
   #life: Life = { phase: "starting", link: undefined };
   /** A start that is under way; if nobody wants the server any more, also its end. Never rejects. */
-  #opening: Promise<EndReport | undefined> = Promise.resolve(undefined);
+  #opening: Promise<CloseReport | undefined> = Promise.resolve(undefined);
   /** How whoever closed wants a server ended. */
-  #endLink: (link: Link) => Promise<EndReport>;
+  #endLink: (link: Link) => Promise<CloseReport>;
   #inARow = 0;
   #restartCount = 0;
   #lastExit: ExitStatus | null = null;
@@ -94,7 +94,7 @@ export class Supervisor {
   }
 
   /** Resolves when the last server has ended and there will be no other. */
-  get closed(): Promise<EndReport> {
+  get closed(): Promise<CloseReport> {
     return this.#closed.promise;
   }
 
@@ -150,13 +150,13 @@ export class Supervisor {
   }
 
   /** Ends the server in order (rule P3). From now on none is started. */
-  close(graces: Graces): Promise<EndReport> {
+  close(graces: Graces): Promise<CloseReport> {
     if (!this.isOver) this.#end((link) => link.end(graces));
     return this.#closed.promise;
   }
 
   /** Ends the server at once, also one that is just being started or closed (rule P4). */
-  kill(): Promise<EndReport> {
+  kill(): Promise<CloseReport> {
     if (!this.isOver) this.#end((link) => link.kill());
     else if (this.#life.phase === "closing") {
       this.#endLink = (link) => link.kill();
@@ -165,7 +165,7 @@ export class Supervisor {
     return this.#closed.promise;
   }
 
-  async #end(endLink: (link: Link) => Promise<EndReport>): Promise<void> {
+  async #end(endLink: (link: Link) => Promise<CloseReport>): Promise<void> {
     const { link } = this;
     this.#endLink = endLink;
     this.#enter({ phase: "closing", link });
@@ -182,7 +182,7 @@ export class Supervisor {
    */
   async #goOn(lostLink: Link | undefined, lostCause: unknown, askedGraces?: Graces): Promise<void> {
     const { logger, maxRestarts } = this.#settings;
-    let report: EndReport = { exit: this.#lastExit, step: "already" };
+    let report: CloseReport = { exit: this.#lastExit, step: "already" };
     for (let link = lostLink, cause = lostCause, asked = askedGraces;; asked = undefined) {
       const willRestart = asked !== undefined || this.#inARow < maxRestarts;
       if (!willRestart) this.#enter({ phase: "closing", link });
@@ -249,7 +249,7 @@ export class Supervisor {
   }
 
   /** Waits before a restart that nobody has asked for. */
-  async #holdBack({ exit }: EndReport): Promise<void> {
+  async #holdBack({ exit }: CloseReport): Promise<void> {
     if (this.isOver) return;
     const { logger, clock, random } = this.#settings;
     const waitMs = backoffMs(++this.#inARow, random());
@@ -276,7 +276,7 @@ export class Supervisor {
     this.#wake = undefined;
   }
 
-  #finish(report: EndReport, cause: unknown): void {
+  #finish(report: CloseReport, cause: unknown): void {
     this.#lastExit = report.exit;
     this.#enter({ phase: "closed" });
     this.#port.over(cause);

@@ -2,8 +2,8 @@
 
 import type { Clock } from "../../runtime.ts";
 import { untilAborted } from "../abort.ts";
+import { TaskQueue } from "../task_queue.ts";
 import type { PreparedServer } from "./env_variables.ts";
-import { LaunchQueue } from "./launch_queue.ts";
 import type { StdioHostServer } from "./shapes.ts";
 
 /** What became of a server. */
@@ -33,14 +33,14 @@ export interface LauncherSettings<T> {
 /** Starts servers, one `launch()` each. */
 export class Launcher<T> {
   readonly #settings: LauncherSettings<T>;
-  readonly #queue: LaunchQueue;
+  readonly #queue: TaskQueue;
   readonly #answers = new Map<string, Promise<boolean>>();
   /** Questions are asked one at a time, in order. */
   #lastQuestion: Promise<unknown> = Promise.resolve();
 
   constructor(settings: LauncherSettings<T>) {
     this.#settings = settings;
-    this.#queue = new LaunchQueue(settings.concurrency, settings.perCommandConcurrency);
+    this.#queue = new TaskQueue(settings.concurrency, settings.perCommandConcurrency);
   }
 
   /** Starts servers. Never rejects. */

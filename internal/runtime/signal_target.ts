@@ -23,15 +23,16 @@ export abstract class SignalTarget {
   protected abstract killChild(signal: Signal): boolean;
   /** Signals a group by its negative id; throws what the runtime throws. */
   protected abstract kill(pid: number, signal: Signal | 0): void;
-  /** What ends its tree on Windows. */
-  protected abstract treeEnd(): TreeEndMeans;
+  abstract readonly exited: Promise<unknown>;
+  /** How programs of Windows are run. */
+  protected abstract systemPrograms(): Pick<TreeEndMeans, "systemRoot" | "run" | "runNow">;
 
   signal(signal: Signal, target: "child" | "group"): SignalOutcome | Promise<SignalOutcome> {
-    return this.#endsTree(target) ? endTree(this.treeEnd()) : this.#signal(signal, target);
+    return this.#endsTree(target) ? endTree(this.#treeEnd()) : this.#signal(signal, target);
   }
 
   killNow(target: "child" | "group"): SignalOutcome {
-    return this.#endsTree(target) ? endTreeNow(this.treeEnd()) : this.#signal("SIGKILL", target);
+    return this.#endsTree(target) ? endTreeNow(this.#treeEnd()) : this.#signal("SIGKILL", target);
   }
 
   groupAlive(): boolean {
@@ -50,6 +51,12 @@ export abstract class SignalTarget {
 
   #endsTree(target: "child" | "group"): boolean {
     return this.isWindows && target === "group" && this.#processGroup;
+  }
+
+  #treeEnd(): TreeEndMeans {
+    const { pid, exited } = this;
+    const killChild = () => this.killChild("SIGKILL");
+    return { pid, exited, hasExited: () => this.hasExited, killChild, ...this.systemPrograms() };
   }
 
   get #leadsGroup(): boolean {

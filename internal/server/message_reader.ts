@@ -161,7 +161,7 @@ export class MessageReader {
 
   #keep(content: BatchedRequest | Fault): void {
     const { clock } = this.#parts;
-    this.#backlog.add(new Waiting(content, clock.now()));
+    this.#backlog.add(toWaiting(content, clock.now()));
     if (this.#emptied !== undefined) return;
     this.#emptied = createDeferred();
     if (!this.#hasTold) this.#timer = clock.setTimeout(() => this.#tell(), TELL_AFTER_MS);
@@ -271,33 +271,26 @@ export interface BatchedRequest {
 const LEAST_FAULT_LENGTH = 256;
 
 /** A request that waits, or a bad line whose answer does. */
-export class Waiting implements Identified {
+interface Waiting extends Identified {
   readonly content: BatchedRequest | Fault;
   /** When it came. */
   readonly since: number;
   /** About how long its line was. */
   readonly length: number;
-  readonly id: RequestId;
-  readonly key: RequestId;
+}
 
-  constructor(content: BatchedRequest | Fault, since: number) {
-    this.content = content;
-    this.since = since;
-    if ("kind" in content) {
-      this.length = Math.max(LEAST_FAULT_LENGTH, content.preview.length);
-      this.id = this.key = "";
-    } else {
-      // Only here, where it counts: a connection does not tell how long its lines were.
-      const { message, idText } = content.request;
-      this.length = JSON.stringify(message).length;
-      this.id = message.id;
-      this.key = keyOf(message.id, idText);
-    }
+function toWaiting(content: BatchedRequest | Fault, since: number): Waiting {
+  if ("kind" in content) {
+    return { content, since, length: Math.max(LEAST_FAULT_LENGTH, content.preview.length), id: "", key: "" };
   }
+  const { message, idText } = content.request;
+  // Only here, where it counts: a connection does not tell how long its lines were.
+  const { length } = JSON.stringify(message);
+  return { content, since, length, id: message.id, key: keyOf(message.id, idText) };
 }
 
 /** What was read behind a full look-ahead and is not taken on yet, in the order it came (rule V18). */
-export class Backlog {
+class Backlog {
   readonly #waiting = new Set<Waiting>();
   readonly #requests = new IdTable<Waiting>();
   #length = 0;

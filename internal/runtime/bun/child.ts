@@ -126,7 +126,7 @@ class BunChild extends SignalTarget implements ChildHandle {
     bunProcess().kill(pid, signal);
   }
 
-  protected override treeEnd(): TreeEndMeans {
+  protected override systemPrograms(): Pick<TreeEndMeans, "systemRoot" | "run" | "runNow"> {
     const toOptions = ({ command, args }: WindowsStart) =>
       ({
         cmd: [command, ...args],
@@ -136,17 +136,13 @@ class BunChild extends SignalTarget implements ChildHandle {
         windowsHide: true,
       }) as const;
     return {
-      pid: this.pid,
       systemRoot: bunProcess().env.SystemRoot,
-      exited: this.exited,
-      hasExited: () => this.hasExited,
       async run(program) {
         const helper = Bun.spawn(toOptions(program));
         helper.unref();
         return await helper.exited === 0;
       },
       runNow: (program) => Bun.spawnSync(toOptions(program)).exitCode === 0,
-      killChild: () => this.killChild("SIGKILL"),
     };
   }
 }

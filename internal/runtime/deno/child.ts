@@ -113,23 +113,19 @@ class DenoChild extends SignalTarget implements ChildHandle {
     Deno.kill(pid, signal);
   }
 
-  protected override treeEnd(): TreeEndMeans {
+  protected override systemPrograms(): Pick<TreeEndMeans, "systemRoot" | "run" | "runNow"> {
     const open = ({ command, args }: WindowsStart) => {
       if (!isGranted({ name: "run", command })) throw new TypeError(`Cannot run ${command}: no permission`);
       return new Deno.Command(command, { args: [...args], stdin: "null", stdout: "null", stderr: "null" });
     };
     return {
-      pid: this.pid,
       systemRoot: isGranted({ name: "env", variable: "SystemRoot" }) ? Deno.env.get("SystemRoot") : undefined,
-      exited: this.exited,
-      hasExited: () => this.hasExited,
       async run(program) {
         const helper = open(program).spawn();
         helper.unref();
         return (await helper.status).code === 0;
       },
       runNow: (program) => open(program).outputSync().code === 0,
-      killChild: () => this.killChild("SIGKILL"),
     };
   }
 }

@@ -87,13 +87,10 @@ class NodeChild extends SignalTarget implements ChildHandle {
     nodeProcess().kill(pid, signal);
   }
 
-  protected override treeEnd(): TreeEndMeans {
+  protected override systemPrograms(): Pick<TreeEndMeans, "systemRoot" | "run" | "runNow"> {
     const options = { stdio: "ignore", windowsHide: true } as const;
     return {
-      pid: this.pid,
       systemRoot: nodeProcess().env.SystemRoot,
-      exited: this.exited,
-      hasExited: () => this.hasExited,
       run: ({ command, args }) =>
         new Promise((resolve, reject) => {
           const helper = this.#processes.spawn(command, args, options);
@@ -101,7 +98,6 @@ class NodeChild extends SignalTarget implements ChildHandle {
           helper.unref();
         }),
       runNow: ({ command, args }) => this.#processes.spawnSync(command, args, options).status === 0,
-      killChild: () => this.killChild("SIGKILL"),
     };
   }
 }

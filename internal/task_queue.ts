@@ -1,7 +1,7 @@
-import { offAbort, onAbort } from "../abort.ts";
+import { offAbort, onAbort } from "./abort.ts";
 
 /** Lets tasks run at the same time up to a limit, and up to another one for those of the same key. First come, first served. */
-export class LaunchQueue {
+export class TaskQueue {
   readonly #limit: number;
   readonly #limitPerKey: number;
   /** How many run, in all and by key. */
