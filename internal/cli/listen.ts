@@ -29,7 +29,8 @@ export async function runListen(invocation: Invocation, io: CliIo): Promise<Exit
       for await (const event of listening) {
         tellEvent(event, new Date(), isJson, screen);
         if (event.kind !== "notification") continue;
-        if (++count === most) listening.close();
+        // What has come meanwhile is more than was asked for.
+        if (++count === most) break;
       }
       return await tellEnd(listening, screen);
     } catch (error) {

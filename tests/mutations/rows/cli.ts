@@ -125,7 +125,7 @@ export const ROWS: readonly Mutation[] = [
   {
     id: "L1-16",
     file: "internal/cli/listen.ts",
-    find: "        if (++count === most) listening.close();\n",
+    find: "        if (++count === most) break;\n",
     replace: "",
     tests: ["cli_call_test.ts"],
     breaks: "listen --count never ends",
