@@ -19,7 +19,6 @@ import { gatherArguments, readJsonArguments } from "./tool_arguments.ts";
 export async function runCall(invocation: Invocation, io: CliIo): Promise<ExitCode> {
   const [name = "", ...words] = invocation.words;
   const given = await readJsonArguments(invocation.options.value("args"), io);
-  const inputHandlers = { "elicitation/create": elicitationHandler(io) };
   return await withClient(invocation, io, async (client) => {
     const tool = await findTool(client, name, io);
     const what = `call ${JSON.stringify(showLine(name, 100))}`;
@@ -29,7 +28,7 @@ export async function runCall(invocation: Invocation, io: CliIo): Promise<ExitCo
       invocation,
     }, io);
     return showCallResult(result, invocation, io);
-  }, { inputHandlers });
+  }, { "elicitation/create": elicitationHandler(io) });
 }
 
 async function findTool(client: Client, name: string, { interrupted }: CliIo): Promise<Tool> {

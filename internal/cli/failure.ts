@@ -19,7 +19,8 @@ export interface Failure {
 
 /** Tells what a command threw; undefined for what is no failure that was foreseen. */
 export function toFailure(error: unknown): Failure | undefined {
-  if (error instanceof UsageError) {
+  // Where the library refuses an option as it was given, it throws what the language has for that.
+  if (error instanceof UsageError || error instanceof TypeError || error instanceof RangeError) {
     return { exitCode: EXIT.usage, message: error.message, code: "usage" };
   }
   if (error instanceof UnusableServerError) {
@@ -41,10 +42,6 @@ export function toFailure(error: unknown): Failure | undefined {
   }
   if (error instanceof StdioError) {
     return { exitCode: EXIT.unusable, message: error.message, stderrTail: tailOf(error), code: error.code };
-  }
-  if (error instanceof TypeError || error instanceof RangeError) {
-    // The library refuses an option as it was given.
-    return { exitCode: EXIT.usage, message: error.message, code: "usage" };
   }
   return undefined;
 }

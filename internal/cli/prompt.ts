@@ -17,7 +17,6 @@ import { gatherArguments, promptSpec } from "./tool_arguments.ts";
 export async function runPrompt(invocation: Invocation, io: CliIo): Promise<ExitCode> {
   const [name = "", ...words] = invocation.words;
   const { screen } = io;
-  const inputHandlers = { "elicitation/create": elicitationHandler(io) };
   return await withClient(invocation, io, async (client) => {
     const prompts = await collectPrompts(client, io.interrupted);
     const prompt = prompts.find((candidate) => candidate.name === name);
@@ -44,5 +43,5 @@ export async function runPrompt(invocation: Invocation, io: CliIo): Promise<Exit
       }
     }
     return EXIT.ok;
-  }, { inputHandlers });
+  }, { "elicitation/create": elicitationHandler(io) });
 }

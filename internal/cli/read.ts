@@ -14,7 +14,6 @@ import { showLine } from "./shown_text.ts";
 export async function runRead(invocation: Invocation, io: CliIo): Promise<ExitCode> {
   const [uri = ""] = invocation.words;
   const { screen } = io;
-  const inputHandlers = { "elicitation/create": elicitationHandler(io) };
   return await withClient(invocation, io, async (client) => {
     const result = await requestWithProgress(client, "resources/read", { uri }, {
       label: showLine(uri, 60),
@@ -35,5 +34,5 @@ export async function runRead(invocation: Invocation, io: CliIo): Promise<ExitCo
       }
     }
     return EXIT.ok;
-  }, { inputHandlers });
+  }, { "elicitation/create": elicitationHandler(io) });
 }

@@ -7,7 +7,8 @@ import { isJSONObject, type JSONObject } from "../../messages.ts";
 import { parseJson } from "./json_text.ts";
 
 /** The kinds of JSON values. */
-export type ValueKind = "string" | "number" | "integer" | "boolean" | "null" | "array" | "object";
+const KINDS = ["string", "number", "integer", "boolean", "null", "array", "object"] as const;
+export type ValueKind = typeof KINDS[number];
 
 /** What a schema says of one value, as far as it is needed to read and to ask for it. */
 export interface ValueSpec {
@@ -32,16 +33,6 @@ export interface ObjectSpec {
   /** Whether members that are not listed are welcome. */
   readonly isOpen: boolean;
 }
-
-const KINDS: ReadonlySet<unknown> = new Set([
-  "string",
-  "number",
-  "integer",
-  "boolean",
-  "null",
-  "array",
-  "object",
-]);
 
 /** How deep references and alternatives are followed. */
 const MAX_DEPTH = 8;
@@ -116,7 +107,7 @@ function follow(reference: string, root: JSONObject): unknown {
 
 function kindsOf(schema: JSONObject): ValueKind[] {
   const { type } = schema;
-  const listed = (Array.isArray(type) ? type : [type]).filter((kind) => KINDS.has(kind));
+  const listed = (Array.isArray(type) ? type : [type]).filter((kind) => KINDS.includes(kind));
   if (listed.length > 0) return listed;
   return optionsOf(schema).map(({ value }) => kindOf(value));
 }

@@ -9,19 +9,12 @@ import { readSessionOptions } from "./session_options.ts";
 import { showJson, showLine } from "./shown_text.ts";
 import { resolveTarget } from "./target.ts";
 
-/** What a command adds to a session. */
-export interface SessionOptions {
-  readonly inputHandlers?: InputHandlers;
-  /** Told of notifications that are no log messages. */
-  readonly onNotification?: (method: string, params: Params | undefined) => void;
-}
-
-/** Starts the server of an invocation, has it used, and ends it whatever came of that. */
+/** Starts the server of an invocation, has it used, and ends it whatever came of that. It may ask only with handlers. */
 export async function withClient<T>(
   invocation: Invocation,
   io: CliIo,
   use: (client: Client) => Promise<T>,
-  options: SessionOptions = {},
+  inputHandlers?: InputHandlers,
 ): Promise<T> {
   const { screen, runtime, interrupted } = io;
   const target = await resolveTarget(invocation, io);
@@ -49,10 +42,9 @@ export async function withClient<T>(
     stderr: isQuiet ? "capture" : (line) => screen.note(screen.err.dim(showLine(line))),
     onStrayOutput: (text) => screen.note(screen.err.dim(`on its stdout: ${showLine(text.trimEnd())}`)),
     logger: screenLogger(io),
-    inputHandlers: options.inputHandlers,
+    inputHandlers,
     onNotification: (method, params) => {
       if (method === "notifications/message") showLogMessage(params, io);
-      else options.onNotification?.(method, params);
     },
     signal: starting.signal,
     runtime,

@@ -35,6 +35,8 @@ export interface Examined {
 
 /** What is told while it runs, and what ends it. */
 export interface ExaminationHooks {
+  /** Told before each check, with how many are done. */
+  readonly onCheck?: (id: string, done: number, of: number) => void;
   readonly onOutcome?: (outcome: Outcome) => void;
   /** Told once it is known how long a start takes, and how many are to come. */
   readonly onPlan?: (plan: { readonly startMs: number; readonly starts: number }) => void;
@@ -54,23 +56,15 @@ export class Examination {
   readonly #outcomes: Outcome[] = [];
   /** What several checks look at, when they are asked and when they are asked again. */
   readonly #rounds: readonly [Round, Round] = [new Map(), new Map()];
-  readonly #onOutcome: (outcome: Outcome) => void;
-  readonly #onPlan: NonNullable<ExaminationHooks["onPlan"]>;
-  readonly #interrupted: AbortSignal | undefined;
+  readonly #hooks: ExaminationHooks;
   #done = 0;
   #planned = 1;
 
-  constructor(
-    options: DoctorOptions,
-    table: readonly Check[],
-    { onOutcome, onPlan, interrupted }: ExaminationHooks = {},
-  ) {
+  constructor(options: DoctorOptions, table: readonly Check[], hooks: ExaminationHooks = {}) {
     this.#options = options;
     this.#table = table;
-    this.#onOutcome = onOutcome ?? (() => {});
-    this.#onPlan = onPlan ?? (() => {});
-    this.#interrupted = interrupted;
-    this.#starter = new Starter(options, this.#facts, interrupted);
+    this.#hooks = hooks;
+    this.#starter = new Starter(options, this.#facts, hooks.interrupted);
   }
 
   /**
@@ -97,7 +91,7 @@ export class Examination {
     } else {
       const own = this.#plan("own");
       this.#planned = this.#plan().length;
-      this.#onPlan({ startMs: startMs(this.#facts), starts: 2 * eras.length + own.length });
+      this.#hooks.onPlan?.({ startMs: startMs(this.#facts), starts: 2 * eras.length + own.length });
       for (const era of eras) {
         await this.#runShared(era, words.find((each) => each.talk.era === era)!.talk);
       }
@@ -350,8 +344,8 @@ export class Examination {
   }
 
   #tell({ id }: Check): void {
-    this.#interrupted?.throwIfAborted();
-    this.#options.onProgress({ id, done: this.#done++, of: this.#planned });
+    this.#hooks.interrupted?.throwIfAborted();
+    this.#hooks.onCheck?.(id, this.#done++, this.#planned);
   }
 
   #sayBoth(check: Check, era: Era, first: Finding, second: Finding, ms: number): void {
@@ -370,8 +364,7 @@ export class Examination {
   #say(check: Check, era: Era, finding: Finding, ms: number, confirmed: boolean | undefined): void {
     const outcome = outcomeOf(check, era, finding, ms, confirmed);
     this.#outcomes.push(outcome);
-    this.#onOutcome(outcome);
-    this.#options.onProgress({ id: check.id, done: this.#done, of: this.#planned, finding });
+    this.#hooks.onOutcome?.(outcome);
   }
 }
 

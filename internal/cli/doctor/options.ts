@@ -1,6 +1,5 @@
 import type { RuntimeAdapter } from "../../../runtime.ts";
 import type { LaunchSettings } from "../../process/launch.ts";
-import type { Finding } from "./verdict.ts";
 
 /** A tool that the user has named, with its arguments. */
 export interface NamedTool {
@@ -39,17 +38,6 @@ export interface DoctorOptions extends Readonly<Partial<Record<ToolRole, NamedTo
   /** Whether what tools and resources return is shown. */
   readonly showContent: boolean;
   readonly lean: boolean;
-  /** Called before each check and after it. */
-  readonly onProgress: (progress: Progress) => void;
-}
-
-/** Where a run stands. */
-export interface Progress {
-  readonly id: string;
-  readonly done: number;
-  readonly of: number;
-  /** What came of it, once it is over. */
-  readonly finding?: Finding | undefined;
 }
 
 /** What a run does unless it is told otherwise. */
@@ -68,5 +56,4 @@ export const DEFAULTS: Omit<DoctorOptions, "launch" | "runtime"> = {
   resources: true,
   showContent: false,
   lean: false,
-  onProgress: () => {},
 };

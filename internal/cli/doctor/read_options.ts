@@ -15,9 +15,7 @@ const DEEP_STARTS = 110;
  *
  * @throws {UsageError} If an option means nothing.
  */
-export function readDoctorOptions(
-  options: Options,
-): Omit<DoctorOptions, "launch" | "runtime" | "onProgress"> {
+export function readDoctorOptions(options: Options): Omit<DoctorOptions, "launch" | "runtime"> {
   const deep = options.has("deep");
   const explained = options.value("explain");
   return {

@@ -11,6 +11,9 @@ import { at } from "./raw_line.ts";
 import { show } from "./shown.ts";
 import { countVerdicts } from "./summary.ts";
 
+/** What there is to say of evidence; null where there is nothing. */
+const EVIDENCE = ["process", "check", "sent", "got", "gotBase64", "ms", "waitedMs"] as const;
+
 /** The run as one value. */
 export function reportJson(examined: Examined, options: DoctorOptions, ok: boolean): unknown {
   const { facts, outcomes, talks, seconds, startedAt } = examined;
@@ -63,15 +66,9 @@ export function outcomeJson(outcome: Outcome): unknown {
     verdict: finding.verdict,
     summary: finding.summary,
     spec: placeOf(check, era),
-    evidence: finding.evidence.map((each) => ({
-      process: each.process ?? null,
-      check: each.check ?? null,
-      sent: each.sent ?? null,
-      got: each.got ?? null,
-      gotBase64: each.gotBase64 ?? null,
-      ms: each.ms ?? null,
-      waitedMs: each.waitedMs ?? null,
-    })),
+    evidence: finding.evidence.map((each) =>
+      Object.fromEntries(EVIDENCE.map((name) => [name, each[name] ?? null]))
+    ),
     cause: causeOf(outcome) ?? null,
     mend: finding.mend ?? check.mend,
     ms: Math.round(ms),

@@ -5,7 +5,7 @@ import type { CliIo } from "../io.ts";
 import { resolveTarget, toLaunchSettings } from "../target.ts";
 import { Examination, type Examined, type Outcome } from "./examination.ts";
 import { explainCheck, listChecks } from "./explain.ts";
-import type { DoctorOptions, Progress } from "./options.ts";
+import type { DoctorOptions } from "./options.ts";
 import { placeOf } from "./place.ts";
 import { at, isObject } from "./raw_line.ts";
 import { readDoctorOptions, readStrictness } from "./read_options.ts";
@@ -33,9 +33,11 @@ export async function runDoctor(invocation: Invocation, io: CliIo): Promise<Exit
     ...asked,
     launch: toLaunchSettings(target, { processGroup: true, stderr: "pipe" }),
     runtime: io.runtime,
-    onProgress: (progress) => showProgress(progress, isLines, io),
   };
   const examined = await new Examination(settings, TABLE, {
+    onCheck: (id, done, of) => {
+      if (!isLines) screen.status(`${id} … ${done} of ${of}`);
+    },
     onOutcome: isLines ? (outcome: Outcome) => screen.result(JSON.stringify(outcomeJson(outcome))) : () => {},
     onPlan: ({ startMs, starts }) => {
       if (startMs < LONG_START_MS) return;
@@ -83,10 +85,6 @@ function sayCatalogue(isJson: boolean, { screen }: CliIo): ExitCode {
     })));
   } else listChecks(CATALOGUE, screen);
   return EXIT.ok;
-}
-
-function showProgress({ id, done, of, finding }: Progress, isLines: boolean, { screen }: CliIo): void {
-  if (finding === undefined && !isLines) screen.status(`${id} … ${done} of ${of}`);
 }
 
 /** What a former run has found. */

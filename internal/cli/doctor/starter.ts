@@ -17,12 +17,11 @@ export class NoStartsLeft extends Error {
 const ANSWER_MS = 5_000;
 
 /** What starts processes. */
-export class Starter {
+export class Starter implements Manners {
   readonly options: DoctorOptions;
   readonly facts: Facts;
   /** Every conversation of the run. */
   readonly talks: Conversation[] = [];
-  readonly #manners: Manners;
   readonly #interrupted: AbortSignal | undefined;
   #starting: Promise<unknown> = Promise.resolve();
 
@@ -34,16 +33,15 @@ export class Starter {
     interrupted?.addEventListener("abort", () => {
       for (const talk of this.talks) void talk.close({ graceMs: 0 });
     }, { once: true });
-    const bound = (): number => this.bound(ANSWER_MS);
-    // Both are learnt while conversations run.
-    this.#manners = {
-      get boundMs() {
-        return bound();
-      },
-      get stringIds() {
-        return facts.stringIds;
-      },
-    };
+  }
+
+  /** The bound of an answer; it is learnt while conversations run, as is the next. */
+  get boundMs(): number {
+    return this.bound(ANSWER_MS);
+  }
+
+  get stringIds(): boolean {
+    return this.facts.stringIds;
   }
 
   get starts(): number {
@@ -88,7 +86,7 @@ export class Starter {
     });
     process.checks.push(check);
     if (this.facts.losesEarly) await process.until(() => !process.lives, startMs(this.facts));
-    const talk = new Conversation(process, this.#manners);
+    const talk = new Conversation(process, this);
     this.talks.push(talk);
     return talk;
   }
@@ -97,6 +95,8 @@ export class Starter {
 /** What one check of one round is given: its processes are closed when it is over. */
 export class CheckTrial implements Trial {
   readonly era: Era;
+  readonly facts: Facts;
+  readonly options: DoctorOptions;
   readonly #starter: Starter;
   readonly #check: CheckBase;
   readonly #round: Map<string, Promise<unknown>>;
@@ -107,15 +107,9 @@ export class CheckTrial implements Trial {
     this.#starter = starter;
     this.#check = check;
     this.era = era;
+    this.facts = starter.facts;
+    this.options = starter.options;
     this.#round = round;
-  }
-
-  get facts(): Facts {
-    return this.#starter.facts;
-  }
-
-  get options(): DoctorOptions {
-    return this.#starter.options;
   }
 
   bound(ms: number): number {

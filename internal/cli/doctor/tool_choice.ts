@@ -4,7 +4,7 @@ import { type Trial, Unmet } from "./check.ts";
 import type { Asked, Conversation } from "./conversation.ts";
 import { listsOf } from "./facts.ts";
 import type { NamedTool, ToolPolicy, ToolRole } from "./options.ts";
-import { at, isObject, type Members } from "./raw_line.ts";
+import { asObject, at, isObject, type Members } from "./raw_line.ts";
 import { skip } from "./verdict.ts";
 
 /** A tool that may be called, and why it may. */
@@ -115,11 +115,9 @@ export function mayBeCalled(tool: Members, policy: ToolPolicy): boolean {
 
 /** Arguments made from what the schema itself names; undefined if a required one would have to be invented. */
 export function makeArguments(schema: unknown): Members | undefined {
-  const properties = at(schema, "properties");
-  const required = at(schema, "required");
   const args: { [name: string]: unknown } = {};
-  for (const name of Array.isArray(required) ? required : []) {
-    const value = makeArgument(at(properties, String(name)));
+  for (const name of requiredBy(schema)) {
+    const value = makeArgument(at(schema, "properties", String(name)));
     if (value === NO_ARGUMENT) return undefined;
     args[String(name)] = value;
   }
@@ -137,19 +135,19 @@ function makeArgument(schema: unknown): unknown {
 
 /** No required arguments first, then fewest. */
 function sizeOf(schema: unknown): number {
+  return 1_000 * requiredBy(schema).length + Object.keys(asObject(at(schema, "properties"))).length;
+}
+
+function requiredBy(schema: unknown): readonly unknown[] {
   const required = at(schema, "required");
-  const properties = at(schema, "properties");
-  return 1_000 * (Array.isArray(required) ? required.length : 0) +
-    (isObject(properties) ? Object.keys(properties).length : 0);
+  return Array.isArray(required) ? required : [];
 }
 
 /** Arguments that the tool's schema must refuse; undefined if it takes anything. */
 export function breakArguments(schema: unknown, args: Members): Members | undefined {
-  const required = at(schema, "required");
-  const first = Array.isArray(required) ? required.find((name) => typeof name === "string") : undefined;
+  const first = requiredBy(schema).find((name) => typeof name === "string");
   if (first !== undefined) return Object.fromEntries(Object.entries(args).filter(([name]) => name !== first));
-  const properties = at(schema, "properties");
-  for (const [name, property] of Object.entries(isObject(properties) ? properties : {})) {
+  for (const [name, property] of Object.entries(asObject(at(schema, "properties")))) {
     const type = at(property, "type");
     if (typeof type === "string" && type !== "object") {
       return { ...args, [name]: { "mcp-stdio-doctor": true } };

@@ -64,9 +64,7 @@ export class EventLog {
       return;
     }
     this.#waiting += lines;
-    if (this.#writing !== undefined) return;
-    if (this.#waiting.length >= FULL_LENGTH) this.#flush();
-    else this.#timer ??= this.#settings.clock.setTimeout(() => this.#flush(), DELAY_MS);
+    if (this.#writing === undefined) this.#flushSoon();
   }
 
   /** Resolves when all is written, or cannot be. */
@@ -95,6 +93,10 @@ export class EventLog {
       const t = this.#settings.elapsedMs();
       this.#waiting += formatEvent({ kind: "gap", t, events, why: "the file was slower than the session" });
     }
+    this.#flushSoon();
+  }
+
+  #flushSoon(): void {
     if (this.#waiting.length >= FULL_LENGTH) this.#flush();
     else if (this.#waiting !== "") {
       this.#timer ??= this.#settings.clock.setTimeout(() => this.#flush(), DELAY_MS);

@@ -3,6 +3,7 @@
 import type { ChildHandle, ExitStatus } from "../../../runtime.ts";
 import { createPrivateFile, type PrivateFile } from "../../runtime/node_api/private_file.ts";
 import { quoteText } from "../../shown_text.ts";
+import { messageOf } from "../../thrown.ts";
 import { VERSION } from "../../version.ts";
 import type { CliIo } from "../io.ts";
 import type { Source } from "../recording/format.ts";
@@ -102,8 +103,4 @@ export class Recording {
       `Cannot go on with the recording ${quoteText(this.path ?? "")}: ${messageOf(error)}`,
     );
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -3,7 +3,7 @@
 import { quoteText } from "../../shown_text.ts";
 import { EXIT, type ExitCode, type Invocation, UsageError } from "../command.ts";
 import type { CliIo } from "../io.ts";
-import type { LineEvent, RecordedEvent } from "../recording/format.ts";
+import type { RecordedEvent } from "../recording/format.ts";
 import { maskMessage, maskText } from "../recording/mask.ts";
 import { readRecordingFile } from "../recording/read_recording.ts";
 import { type Selection, selectRows } from "./select.ts";
@@ -46,12 +46,8 @@ export async function loadModel(path: string, keepsSecrets: boolean, io: CliIo):
 
 function withoutSecrets(event: RecordedEvent): RecordedEvent {
   if (event.kind !== "line" || event.isMasked) return event;
-  const text = maskLine(event);
+  const text = event.from === "stderr" ? maskText(event.text) : maskMessage(event.text);
   return text === event.text ? event : { ...event, text, bytes: undefined, isMasked: true };
-}
-
-function maskLine({ from, text }: LineEvent): string {
-  return from === "stderr" ? maskText(text) : maskMessage(text);
 }
 
 async function writePage(path: string, model: ShowModel, io: CliIo): Promise<void> {

@@ -35,8 +35,8 @@ export function* modernAnswers(watched: Watched): Generator<ModernAnswer> {
   }
 }
 
-function judgeEach(watched: Watched, judge: (answer: ModernAnswer) => Finding | undefined): Finding {
-  return worstOf([...modernAnswers(watched)].map(judge));
+function judgeEach(judge: (answer: ModernAnswer) => Finding | undefined): (watched: Watched) => Finding {
+  return (watched) => worstOf([...modernAnswers(watched)].map(judge));
 }
 
 /** The ids of the extensions that the server declares. */
@@ -53,22 +53,21 @@ export const STDOUT_MODERN: readonly Check[] = group("stdout", [
     place: ERROR_CODES,
     mend:
       "a resource that is not there is -32602 since 2026-07-28; of -32020 … -32099 only -32020, -32021 and -32022 may be used",
-    watch: (watched) =>
-      judgeEach(watched, ({ talk, line }) => {
-        const code = codeOf(line);
-        if (code === undefined) return undefined;
-        const shown = lineEvidence({ talk, line });
-        if (code === -32002 || code === -32042) return fail(`code ${code} is not sent any more`, shown);
-        if (code > -32020 || code < -32099) return undefined;
-        if (code < -32022) return fail(`code ${code} is reserved`, shown);
-        const data = at(line.message, "error", "data");
-        const isWhole = code === -32021
-          ? isObject(at(data, "requiredCapabilities"))
-          : code === -32022
-          ? Array.isArray(at(data, "supported")) && typeof at(data, "requested") === "string"
-          : true;
-        return isWhole ? undefined : fail(`code ${code} without its data`, shown);
-      }),
+    watch: judgeEach(({ talk, line }) => {
+      const code = codeOf(line);
+      if (code === undefined) return undefined;
+      const shown = lineEvidence({ talk, line });
+      if (code === -32002 || code === -32042) return fail(`code ${code} is not sent any more`, shown);
+      if (code > -32020 || code < -32099) return undefined;
+      if (code < -32022) return fail(`code ${code} is reserved`, shown);
+      const data = at(line.message, "error", "data");
+      const isWhole = code === -32021
+        ? isObject(at(data, "requiredCapabilities"))
+        : code === -32022
+        ? Array.isArray(at(data, "supported")) && typeof at(data, "requested") === "string"
+        : true;
+      return isWhole ? undefined : fail(`code ${code} without its data`, shown);
+    }),
   }),
   watchRow({
     id: "OUT-11",
@@ -79,7 +78,7 @@ export const STDOUT_MODERN: readonly Check[] = group("stdout", [
     mend: 'result.resultType = "complete"; SDKs of the 2.x line add it',
     watch: (watched) => {
       const extensions = extensionsOf(watched);
-      return judgeEach(watched, ({ talk, line, asked }) => {
+      return judgeEach(({ talk, line, asked }) => {
         if (line.kind !== "result" || line.message!["result"] === undefined) return undefined;
         const type = at(line.message, "result", "resultType");
         if (type === "complete" || type === "input_required") return undefined;
@@ -88,7 +87,7 @@ export const STDOUT_MODERN: readonly Check[] = group("stdout", [
         return extensions.length > 0
           ? undefined
           : fail(`resultType ${JSON.stringify(type)} in the answer to ${asked.method}`, shown);
-      });
+      })(watched);
     },
   }),
   watchRow({
@@ -98,13 +97,12 @@ export const STDOUT_MODERN: readonly Check[] = group("stdout", [
     title: "own error codes lie outside of the reserved range",
     place: ERROR_CODES,
     mend: "own codes lie outside of -32768 … -32000, such as 1001",
-    watch: (watched) =>
-      judgeEach(watched, ({ talk, line, asked }) => {
-        const code = codeOf(line);
-        return code !== undefined && isWithinReserved(code)
-          ? warn(`code ${code} in the answer to ${asked.method}`, lineEvidence({ talk, line }))
-          : undefined;
-      }),
+    watch: judgeEach(({ talk, line, asked }) => {
+      const code = codeOf(line);
+      return code !== undefined && isWithinReserved(code)
+        ? warn(`code ${code} in the answer to ${asked.method}`, lineEvidence({ talk, line }))
+        : undefined;
+    }),
   }),
   watchRow({
     id: "OUT-14",
@@ -114,7 +112,7 @@ export const STDOUT_MODERN: readonly Check[] = group("stdout", [
     place: { page: "basic/patterns/mrtr", heading: "Server Requirements" },
     mend:
       "give inputRequests or requestState; ask for elicitation, sampling and roots only, and only if the request declares them",
-    watch: (watched) => judgeEach(watched, judgeInputRequired),
+    watch: judgeEach(judgeInputRequired),
   }),
   watchRow({
     id: "OUT-15",

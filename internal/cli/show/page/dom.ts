@@ -42,7 +42,6 @@ export interface PageElement {
   removeAttribute(name: string): void;
   addEventListener(type: string, listener: (event: PageEvent) => void, options?: { passive?: boolean }): void;
   focus(options?: { preventScroll?: boolean }): void;
-  blur(): void;
   select(): void;
   setPointerCapture(pointerId: number): void;
   getBoundingClientRect(): {
