@@ -2,6 +2,7 @@
 
 import type { Progress } from "./internal/client/call.ts";
 import type { ListenEvent } from "./internal/client/listening.ts";
+import type { InputContext } from "./internal/client/questions.ts";
 import type { Logger } from "./logger.ts";
 import type {
   ClientCapabilities,
@@ -15,6 +16,7 @@ import type { CoreMethods, InputMethods } from "./methods.ts";
 import type { Clock, RuntimeAdapter } from "./runtime.ts";
 
 export type { Progress } from "./internal/client/call.ts";
+export type { InputContext } from "./internal/client/questions.ts";
 export type { CloseReport } from "./internal/client/link.ts";
 export type { ListenEvent } from "./internal/client/listening.ts";
 
@@ -121,12 +123,6 @@ export interface ClientLimits {
 
 /** Where a client is in its life. */
 export type ClientState = "connecting" | "ready" | "restarting" | "closing" | "closed";
-
-/** What a handler of input is given besides the params. */
-export interface InputContext {
-  /** Fires when nobody waits for the answer any more: the server has withdrawn its question, or the request behind it is over. */
-  readonly signal: AbortSignal;
-}
 
 /** Answers what a server asks by one method. At most 16 run at once; the others wait. */
 export type InputHandler<Method extends keyof InputMethods = keyof InputMethods> = (

@@ -50,6 +50,7 @@
 import { checkLaunch } from "./internal/client_setup/check_options.ts";
 import type { SpawnOptions } from "./client_options.ts";
 import {
+  describeStart,
   resolveGraces,
   resolveLaunch,
   resolveSurroundings,
@@ -61,7 +62,6 @@ import { ProcessWire, type ProcessWireSettings } from "./internal/sdk/process_wi
 import { ServerWire } from "./internal/sdk/server_wire.ts";
 import { TransportLife } from "./internal/sdk/transport_life.ts";
 import type { BasicServerSettings } from "./internal/server/settings.ts";
-import { formatCommandLine } from "./internal/command_line.ts";
 import type { Facts } from "./internal/safe_logger.ts";
 import { StreamConnection } from "./internal/stream_connection.ts";
 import type { JSONRPCMessage, RequestId } from "./messages.ts";
@@ -253,8 +253,8 @@ export class StdioClientTransport {
     const wire = await this.#life.start(() => this.#options.runtime ?? detectRuntimeToSpawn(), (runtime) => {
       signal?.throwIfAborted();
       const start = { ...resolveLaunch(this.#options, runtime), ...this.#surroundings };
-      const line = { os: runtime.os, maxLength: 1_000 };
-      this.#facts = () => ({ server: formatCommandLine(start.launch, line) });
+      const command = describeStart(start.launch, runtime);
+      this.#facts = () => ({ server: command.line });
       return new ProcessWire({ start, graces: this.#graces, signal }, this.#life);
     });
     await wire.started();

@@ -113,11 +113,9 @@ export async function spawnServer(options: SpawnServerOptions): Promise<ServerPr
     await link.kill();
     throw signal.reason;
   }
-  if (signal !== undefined) {
-    const kill = () => void link.kill();
-    onAbort(signal, kill);
-    link.exited.then(() => offAbort(signal, kill));
-  }
+  const kill = () => void link.kill();
+  onAbort(signal, kill);
+  link.exited.then(() => offAbort(signal, kill));
   return own(link, command, graces);
 }
 

@@ -1,8 +1,9 @@
 /** Who waits for each signal: it has one listener of ours, however many wait. Node warns of more than ten. */
 const waiting = new WeakMap<AbortSignal, Set<() => void>>();
 
-/** Calls back when the signal is aborted; the callback must not throw. */
-export function onAbort(signal: AbortSignal, callback: () => void): void {
+/** Calls back when the signal is aborted, if there is one; the callback must not throw. */
+export function onAbort(signal: AbortSignal | undefined, callback: () => void): void {
+  if (signal === undefined) return;
   let callbacks = waiting.get(signal);
   if (callbacks === undefined) {
     waiting.set(signal, callbacks = new Set());
@@ -12,7 +13,8 @@ export function onAbort(signal: AbortSignal, callback: () => void): void {
 }
 
 /** Takes a callback back. */
-export function offAbort(signal: AbortSignal, callback: () => void): void {
+export function offAbort(signal: AbortSignal | undefined, callback: () => void): void {
+  if (signal === undefined) return;
   const callbacks = waiting.get(signal);
   if (callbacks?.delete(callback) && callbacks.size === 0) forget(signal);
 }

@@ -32,12 +32,12 @@ export class TaskQueue {
         reject(signal?.reason);
       };
       const start = () => {
-        if (signal !== undefined) offAbort(signal, giveUp);
+        offAbort(signal, giveUp);
         resolve();
       };
       const waiter = { key, start };
       this.#waiting.add(waiter);
-      if (signal !== undefined) onAbort(signal, giveUp);
+      onAbort(signal, giveUp);
       this.#startNext();
     });
   }

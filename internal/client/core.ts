@@ -58,8 +58,6 @@ export class ClientCore implements RouterPort, SenderPort, SupervisorPort, LinkR
   readonly #health: HealthCheck;
   readonly #endedLinks = new WeakSet<Link>();
   readonly #departures = new Departures();
-  /** Whether a message has come from the server in use. */
-  #hasSpoken = false;
 
   constructor(
     settings: ClientSettings,
@@ -217,10 +215,7 @@ export class ClientCore implements RouterPort, SenderPort, SupervisorPort, LinkR
   route(inbound: Inbound, link: Link): Promise<void> | undefined {
     // A server that is being ended, or was replaced, may still say something; nobody waits for it.
     if (this.#sender.link !== link || this.isOver) return undefined;
-    if (!this.#hasSpoken && inbound.kind === "message") {
-      this.#hasSpoken = true;
-      this.#listens.spoke();
-    }
+    if (!this.#listens.hasSpoken && inbound.kind === "message") this.#listens.spoke();
     return this.#router.route(inbound);
   }
 
@@ -319,7 +314,6 @@ export class ClientCore implements RouterPort, SenderPort, SupervisorPort, LinkR
     this.#sender.use(link);
     this.#departures.began(link);
     this.#router.began();
-    this.#hasSpoken = false;
     this.#listens.began();
     new LinkReader(link, this, this.#settings.clock).run();
     return link;

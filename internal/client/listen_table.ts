@@ -49,7 +49,7 @@ export class ListenTable {
   /** Legacy: how many streams want each resource. */
   readonly #subscriptions = new Map<string, number>();
   /** Whether the server has said anything since it was started. */
-  #hasSpoken = false;
+  hasSpoken = false;
 
   constructor(table: CallTable, settings: ClientSettings, sender: Sender) {
     this.#table = table;
@@ -73,12 +73,12 @@ export class ListenTable {
 
   /** Another server was started. */
   began(): void {
-    this.#hasSpoken = false;
+    this.hasSpoken = false;
   }
 
   /** It has said something: from now on it can be expected to acknowledge in time. */
   spoke(): void {
-    this.#hasSpoken = true;
+    this.hasSpoken = true;
     for (const stream of this.#modern) {
       if (stream.timer !== undefined) this.#awaitAcknowledgment(stream);
     }
@@ -142,7 +142,7 @@ export class ListenTable {
   /** The time begins when a server was asked that is ready; one that is still starting has the time for that. */
   #awaitAcknowledgment(stream: ModernStream): void {
     const { clock, listenTimeoutMs, connectTimeoutMs } = this.#settings;
-    const limitMs = this.#hasSpoken ? listenTimeoutMs : Math.max(listenTimeoutMs, connectTimeoutMs);
+    const limitMs = this.hasSpoken ? listenTimeoutMs : Math.max(listenTimeoutMs, connectTimeoutMs);
     this.#stopTimer(stream);
     if (limitMs === Infinity) return;
     stream.timer = clock.setTimeout(() => {

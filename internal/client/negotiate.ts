@@ -14,6 +14,7 @@ import {
   type ServerCapabilities,
 } from "../../messages.ts";
 import type { Clock } from "../../runtime.ts";
+import { settlesWithin } from "../clock.ts";
 import { cutText, quoteText, spellUnseen } from "../shown_text.ts";
 import {
   isModernRefusal,
@@ -161,31 +162,12 @@ class Probe {
   }
 
   /** A slow start is not silence: the time begins anew with the first byte (rule E3). */
-  #withinTime(answer: Promise<ProbeOutcome>): Promise<ProbeOutcome> {
+  async #withinTime(answer: Promise<ProbeOutcome>): Promise<ProbeOutcome> {
     const { clock, probeTimeoutMs } = this.#settings;
-    if (probeTimeoutMs === Infinity) return answer;
-    return new Promise((resolve, reject) => {
-      let isOver = false;
-      const stop = () => {
-        isOver = true;
-        clock.clearTimeout(timer);
-      };
-      const end = (outcome: ProbeOutcome) => {
-        stop();
-        resolve(outcome);
-      };
-      const start = () => clock.setTimeout(() => end({ kind: "silence" }), probeTimeoutMs);
-      let timer = start();
-      this.#exchange.firstSign.then(() => {
-        if (isOver) return;
-        clock.clearTimeout(timer);
-        timer = start();
-      });
-      answer.then(end, (error) => {
-        stop();
-        reject(error);
-      });
-    });
+    const heard = Promise.race([answer, this.#exchange.firstSign]);
+    const isThere = await settlesWithin(clock, heard, probeTimeoutMs) &&
+      await settlesWithin(clock, answer, probeTimeoutMs);
+    return isThere ? await answer : { kind: "silence" };
   }
 }
 

@@ -1,9 +1,9 @@
 import { isJSONObject, type JSONObject, type Params, type Result } from "../../messages.ts";
 import { TaskQueue } from "../task_queue.ts";
 
-/** What a handler is given besides the params. */
+/** What a handler of input is given besides the params. */
 export interface InputContext {
-  /** Fires when nobody waits for the answer any more. */
+  /** Fires when nobody waits for the answer any more: the server has withdrawn its question, or the request behind it is over. */
   readonly signal: AbortSignal;
 }
 

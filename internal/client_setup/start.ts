@@ -53,10 +53,8 @@ async function start(
   signal?.throwIfAborted();
   const core = new ClientCore(settings, open, stateListener(onStateChange, settings.logger));
   const kill = () => void core.kill();
-  if (signal !== undefined) {
-    onAbort(signal, kill);
-    core.supervisor.closed.then(() => offAbort(signal, kill));
-  }
+  onAbort(signal, kill);
+  core.supervisor.closed.then(() => offAbort(signal, kill));
   try {
     await core.connect();
   } catch (error) {

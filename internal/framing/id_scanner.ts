@@ -35,6 +35,8 @@ const JSON_NUMBER_REGEXP = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
 /** What a scan says of text in which there is no frame. */
 const NOTHING: ScannedFrame = { hasId: false, hasMethod: false, hasResult: false };
+/** What the scan of a frame begins with. */
+const UNSEEN: ScannedFrame = { id: undefined, idText: undefined, ...NOTHING };
 
 /**
  * Where in the text the scan stands. `start` is the start of the line, `bracket` is behind a `[` there, `search` is in text
@@ -61,11 +63,8 @@ export class IdScanner {
   #capture: Capture = "none";
   #captured: number[] = [];
   #overflow = false;
-  #id: RequestId | undefined;
-  #idText: string | undefined;
-  #hasId = false;
-  #hasMethod = false;
-  #hasResult = false;
+  /** What the frame has said so far. */
+  #seen: { -readonly [Member in keyof ScannedFrame]: ScannedFrame[Member] } = { ...UNSEEN };
   #hasVersion = false;
   /** Whether what is scanned does not begin the line: it counts only if it has a `jsonrpc` member. */
   #isGlued = false;
@@ -101,17 +100,7 @@ export class IdScanner {
 
   /** Tells what was found. A number at the very end does not count: more digits may have been cut off. */
   end(): ScannedFrame {
-    return this.#isGlued && !this.#hasVersion ? this.#first : this.#current();
-  }
-
-  #current(): ScannedFrame {
-    return {
-      id: this.#id,
-      idText: this.#idText,
-      hasId: this.#hasId,
-      hasMethod: this.#hasMethod,
-      hasResult: this.#hasResult,
-    };
+    return this.#isGlued && !this.#hasVersion ? this.#first : this.#seen;
   }
 
   /** Judges a byte in front of a frame, or just behind its first bracket, and gives the place to go on at. */
@@ -156,12 +145,8 @@ export class IdScanner {
     this.#valueExpected = false;
     this.#capture = "none";
     this.#captured = [];
-    this.#setId(undefined);
-    this.#hasId =
-      this.#hasMethod =
-      this.#hasResult =
-      this.#hasVersion =
-        false;
+    this.#seen = { ...UNSEEN };
+    this.#hasVersion = false;
   }
 
   /** Runs through a string up to its end, an escape, or the end of the bytes. */
@@ -210,10 +195,10 @@ export class IdScanner {
         this.#spoilBare();
         if (this.#depth === 1 && this.#key !== undefined) {
           this.#valueExpected = true;
-          if (this.#key === "id") this.#hasId = true;
+          if (this.#key === "id") this.#seen.hasId = true;
           if (this.#key === "jsonrpc") this.#hasVersion = true;
-          if (this.#key === "method") this.#hasMethod = true;
-          if (this.#key === "result" || this.#key === "error") this.#hasResult = true;
+          if (this.#key === "method") this.#seen.hasMethod = true;
+          if (this.#key === "result" || this.#key === "error") this.#seen.hasResult = true;
         }
         return;
       default:
@@ -263,11 +248,11 @@ export class IdScanner {
     const matches = this.#depth >= MAX_MATCHED_DEPTH || this.#brackets[this.#depth] === opened;
     if (this.#depth > 0 && matches) return;
     // Behind brackets that do not match one cannot tell any more what is nested in what.
-    const isNotification = this.#hasVersion && this.#hasMethod && !this.#hasId;
+    const isNotification = this.#hasVersion && this.#seen.hasMethod && !this.#seen.hasId;
     if ((this.#hasVersion && !isNotification) || !(matches || this.#isGlued)) this.#position = "done";
     else {
       // An object, but no frame: something that was printed, too. Or a notification whose line feed is missing.
-      if (!this.#isGlued || isNotification) this.#first = this.#current();
+      if (!this.#isGlued || isNotification) this.#first = this.#seen;
       this.#beginSearch(0);
     }
   }
@@ -314,8 +299,8 @@ export class IdScanner {
   }
 
   #setId(id: RequestId | undefined, idText?: string): void {
-    this.#id = id;
-    this.#idText = idText;
+    this.#seen.id = id;
+    this.#seen.idText = idText;
   }
 
   /** The captured text, or undefined if it was too long or is not valid UTF-8. */

@@ -44,48 +44,45 @@ const EDITOR_NAMES: readonly PredefinedName[] = [
   "/",
 ];
 
+/** What holds for a host unless its entry says otherwise. */
+const COMMON_RULES: Omit<DialectRules, "path"> = {
+  serversKey: "mcpServers",
+  mayBeEmpty: false,
+  folder: undefined,
+  prefixes: [],
+  predefined: [],
+  folderVariables: [],
+  nullRemoves: false,
+};
+
 /** The hosts. Where nothing else tells whose file it is, the first with the right key is taken. */
 export const DIALECTS: Readonly<Record<HostConfigDialect, DialectRules>> = {
   claude_code: {
-    serversKey: "mcpServers",
-    mayBeEmpty: false,
+    ...COMMON_RULES,
     path: /(?:^|\/)\.mcp\.json$/,
-    folder: undefined,
-    prefixes: [],
-    predefined: [],
     // Of a project's file, and of a plugin's.
     folderVariables: ["CLAUDE_PROJECT_DIR", "CLAUDE_PLUGIN_ROOT"],
-    nullRemoves: false,
   },
   claude_desktop: {
-    serversKey: "mcpServers",
+    ...COMMON_RULES,
     mayBeEmpty: true,
     path: /(?:^|\/)claude_desktop_config\.json$/,
-    folder: undefined,
-    prefixes: [],
-    predefined: [],
-    folderVariables: [],
-    nullRemoves: false,
   },
   vscode: {
+    ...COMMON_RULES,
     serversKey: "servers",
-    mayBeEmpty: false,
     path: /(?:^|\/)\.vscode\/[^/]*$/,
     folder: ".vscode",
     prefixes: ["env", "input"],
     predefined: EDITOR_NAMES,
-    folderVariables: [],
     nullRemoves: true,
   },
   cursor: {
-    serversKey: "mcpServers",
-    mayBeEmpty: false,
+    ...COMMON_RULES,
     path: /(?:^|\/)\.cursor\/[^/]*$/,
     folder: ".cursor",
     prefixes: ["env"],
     predefined: EDITOR_NAMES,
-    folderVariables: [],
-    nullRemoves: false,
   },
 };
 

@@ -1,3 +1,4 @@
+import { createDeferred } from "../promises.ts";
 import { callGuarded } from "../thrown.ts";
 
 /** As much of stderr as is kept for errors, in UTF-16 code units. */
@@ -18,14 +19,14 @@ export interface StderrReceivers {
  * would stop the server (rule P2).
  */
 export class StderrDrain {
+  readonly #firstSign = createDeferred();
   /** Resolves with the first byte. */
-  readonly firstSign: Promise<void>;
+  readonly firstSign: Promise<void> = this.#firstSign.promise;
   /** Resolves when nothing more will be read. */
   readonly ended: Promise<void>;
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
   readonly #receivers: StderrReceivers;
   readonly #onFailure: (error: unknown) => void;
-  #resolveFirstSign!: () => void;
   /** Up to twice of what is kept, so that it is not cut with each chunk. */
   #tail = "";
   #line = "";
@@ -38,7 +39,6 @@ export class StderrDrain {
   ) {
     this.#receivers = receivers;
     this.#onFailure = onFailure;
-    this.firstSign = new Promise((resolve) => this.#resolveFirstSign = resolve);
     this.#reader = stderr.getReader();
     this.ended = this.#run();
   }
@@ -59,7 +59,7 @@ export class StderrDrain {
       for (;;) {
         const { done, value } = await this.#reader.read();
         if (done) break;
-        this.#resolveFirstSign();
+        this.#firstSign.resolve();
         this.#take(decoder.decode(value, { stream: true }));
       }
     } catch {

@@ -23,7 +23,7 @@ let detected: Promise<RuntimeAdapter> | undefined;
 
 /** The adapter for this runtime: one per process, loaded at first use, and only that one. Our own lines go by it then. */
 export function detectRuntime(): Promise<RuntimeAdapter> {
-  return detected ??= loadAdapter().then((adapter) => {
+  return detected ??= LOADERS[runtimeName()].adapter().then((adapter) => {
     writeLinesBy((text) => adapter.writeStderr(text));
     return adapter;
   });
@@ -31,31 +31,25 @@ export function detectRuntime(): Promise<RuntimeAdapter> {
 
 /** The same for whoever starts a process: what that needs is loaded beside the adapter, and not behind it. */
 export async function detectRuntimeToSpawn(): Promise<RuntimeAdapter> {
-  const [runtime] = await Promise.all([detectRuntime(), loadChild()]);
+  const [runtime] = await Promise.all([detectRuntime(), LOADERS[runtimeName()].child()]);
   return runtime;
 }
 
-function loadChild(): Promise<unknown> {
-  switch (runtimeName()) {
-    case "deno":
-      return import("./deno/child.ts");
-    case "bun":
-      return import("./bun/child.ts");
-    case "node":
-      return import("./node/child.ts");
-  }
-}
-
-async function loadAdapter(): Promise<RuntimeAdapter> {
-  switch (runtimeName()) {
-    case "deno":
-      return new (inOrder(await import("./deno/adapter.ts"))).DenoRuntime();
-    case "bun":
-      return new (inOrder(await import("./bun/adapter.ts"))).BunRuntime();
-    case "node":
-      return new (inOrder(await import("./node/adapter.ts"))).NodeRuntime();
-  }
-}
+/** What is loaded, by runtime. */
+const LOADERS: Record<RuntimeName, { child(): Promise<unknown>; adapter(): Promise<RuntimeAdapter> }> = {
+  deno: {
+    child: () => import("./deno/child.ts"),
+    adapter: async () => new (inOrder(await import("./deno/adapter.ts"))).DenoRuntime(),
+  },
+  bun: {
+    child: () => import("./bun/child.ts"),
+    adapter: async () => new (inOrder(await import("./bun/adapter.ts"))).BunRuntime(),
+  },
+  node: {
+    child: () => import("./node/child.ts"),
+    adapter: async () => new (inOrder(await import("./node/adapter.ts"))).NodeRuntime(),
+  },
+};
 
 /**
  * A bundler that makes one file of everything, as Rollup can, puts what is loaded later behind the program, and it is not

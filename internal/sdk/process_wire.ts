@@ -30,6 +30,7 @@ import { startServer, type StartSettings } from "../process/start_server.ts";
 import { notificationsHandled, roomBehind } from "./posting.ts";
 import { SentRequests } from "./sent_requests.ts";
 import { ServerQuestions } from "./server_questions.ts";
+import type { WirePort } from "./server_wire.ts";
 import { whyRefused, withoutUnknown } from "./strict_message.ts";
 import { closed, lineError, toError, unreadable } from "./transport_errors.ts";
 
@@ -41,14 +42,10 @@ export interface ProcessWireSettings {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Who takes what a process says. None of these may throw but `receive`. */
-export interface ProcessWirePort {
+/** Who takes what a process says. Only `receive` may throw. */
+export type ProcessWirePort = Pick<WirePort, "failed" | "closed"> & {
   receive(message: JSONRPCMessage): unknown;
-  /** Told of what went wrong. */
-  failed(error: Error): void;
-  /** Nothing more will come; called once. */
-  closed(): void;
-}
+};
 
 type Life =
   | { readonly phase: "opening"; readonly opened: Promise<ProcessLink> }
@@ -84,7 +81,7 @@ export class ProcessWire implements LinkReaderPort {
     this.#port = port;
     this.#questions = new ServerQuestions((answer) => this.#answerServer(answer));
     this.#life = this.#open(Promise.resolve());
-    if (settings.signal !== undefined) onAbort(settings.signal, this.#kill);
+    onAbort(settings.signal, this.#kill);
   }
 
   /** Resolves when the process runs. Rejects if it cannot be started, or was ended meanwhile. */
@@ -165,8 +162,7 @@ export class ProcessWire implements LinkReaderPort {
   #finish(error: Error | undefined, end?: (link: ProcessLink) => Promise<unknown>): Promise<void> {
     const life = this.#life;
     if (life.phase === "ended") return life.gone;
-    const { signal } = this.#settings;
-    if (signal !== undefined) offAbort(signal, this.#kill);
+    offAbort(this.#settings.signal, this.#kill);
     const link = life.phase === "running" ? Promise.resolve(life.link) : life.opened;
     const gone = end === undefined ? Promise.resolve() : link.then(end).then(() => {}, () => {}); // Not started: nothing to end.
     this.#life = { phase: "ended", gone };

@@ -39,3 +39,14 @@ export function checkDefinition(
     throw new TypeError(`Cannot define ${owner}: "${needed}" is not a function`);
   }
 }
+
+/** The definitions of a kind, and what holds for all of them. */
+export abstract class DefinitionSet {
+  protected readonly pageSize: number;
+  protected readonly tell: Tell;
+
+  constructor(pageSize: number, tell: Tell) {
+    this.pageSize = pageSize;
+    this.tell = tell;
+  }
+}

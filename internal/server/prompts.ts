@@ -4,7 +4,7 @@ import type { Completer, PromptDefinition } from "../../schema.ts";
 import type { ActiveRequest } from "./active_request.ts";
 import { pageOf } from "./pages.ts";
 import type { Handler } from "./settings.ts";
-import { checkDefinition, type Tell } from "./definition_checks.ts";
+import { checkDefinition, DefinitionSet } from "./definition_checks.ts";
 import { isContent } from "./results.ts";
 import { invalidParams, OutputError } from "./error_answers.ts";
 
@@ -19,15 +19,8 @@ const MEMBERS: { readonly [Member in keyof PromptDefinition]-?: true } = {
 };
 
 /** The prompts of a server, in the order of their definition. */
-export class PromptSet {
+export class PromptSet extends DefinitionSet {
   readonly #prompts = new Map<string, PromptDefinition>();
-  readonly #pageSize: number;
-  readonly #tell: Tell;
-
-  constructor(pageSize: number, tell: Tell) {
-    this.#pageSize = pageSize;
-    this.#tell = tell;
-  }
 
   /** How many there are. */
   get size(): number {
@@ -49,7 +42,7 @@ export class PromptSet {
   add(name: string, definition: PromptDefinition): void {
     if (name === "") throw new TypeError("Cannot define a prompt: its name is empty");
     const owner = `prompt "${name}"`;
-    checkDefinition(owner, definition, "get", Object.keys(MEMBERS), this.#tell);
+    checkDefinition(owner, definition, "get", Object.keys(MEMBERS), this.tell);
     const { arguments: args = {} } = definition;
     if (!isJSONObject(args)) {
       throw new TypeError(`Cannot define ${owner}: "arguments" must be an object, each under its name`);
@@ -77,7 +70,7 @@ export class PromptSet {
   }
 
   #list(params: Params): Result {
-    return pageOf("prompts", this.#prompts, toListing, params, this.#pageSize);
+    return pageOf("prompts", this.#prompts, toListing, params, this.pageSize);
   }
 
   async #get(params: Params, context: ActiveRequest): Promise<Result> {

@@ -7,7 +7,7 @@ import { toBase64 } from "./results.ts";
 import { pageOf } from "./pages.ts";
 import type { Handler } from "./settings.ts";
 import { UriTemplate } from "./uri_template.ts";
-import { checkDefinition, type Tell } from "./definition_checks.ts";
+import { checkDefinition, DefinitionSet } from "./definition_checks.ts";
 import { invalidParams, OutputError } from "./error_answers.ts";
 import { readUri } from "./uri_budget.ts";
 
@@ -43,17 +43,10 @@ interface Template {
 }
 
 /** The resources of a server and the templates of resources, in the order of their definition. */
-export class ResourceSet {
+export class ResourceSet extends DefinitionSet {
   /** By URI in canonical form. */
   readonly #resources = new Map<string, Named>();
   readonly #templates = new Map<string, Template>();
-  readonly #pageSize: number;
-  readonly #tell: Tell;
-
-  constructor(pageSize: number, tell: Tell) {
-    this.#pageSize = pageSize;
-    this.#tell = tell;
-  }
 
   /** How many there are, templates included. */
   get size(): number {
@@ -71,7 +64,7 @@ export class ResourceSet {
    * @throws {TypeError} If the definition cannot be used.
    */
   add(uri: string, definition: ResourceDefinition): void {
-    checkDefinition(`resource "${uri}"`, definition, "read", Object.keys(MEMBERS), this.#tell);
+    checkDefinition(`resource "${uri}"`, definition, "read", Object.keys(MEMBERS), this.tell);
     if (uri === "") throw new TypeError("Cannot define a resource: its URI is empty");
     if (uri.includes("{")) this.#templates.set(uri, { definition, template: new UriTemplate(uri) });
     else this.#resources.set(canonicalUri(uri), { uri, definition });
@@ -107,7 +100,7 @@ export class ResourceSet {
       ...toListing(uri, definition),
       size: definition.size,
     });
-    return pageOf("resources", this.#resources, toEntry, params, this.#pageSize);
+    return pageOf("resources", this.#resources, toEntry, params, this.pageSize);
   }
 
   #listTemplates(params: Params): Result {
@@ -115,7 +108,7 @@ export class ResourceSet {
       uriTemplate: uri,
       ...toListing(uri, definition),
     });
-    return pageOf("resourceTemplates", this.#templates, toEntry, params, this.#pageSize);
+    return pageOf("resourceTemplates", this.#templates, toEntry, params, this.pageSize);
   }
 
   async #read(params: Params, context: ActiveRequest): Promise<Result> {

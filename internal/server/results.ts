@@ -1,4 +1,4 @@
-import { isJSONObject, type Result } from "../../messages.ts";
+import { isJSONObject, type JSONObject, type Result } from "../../messages.ts";
 import type { ServerSettings } from "./settings.ts";
 import type { ContentBlock } from "../../schema.ts";
 
@@ -37,9 +37,9 @@ export function legacyResult(result: Result): Result {
 }
 
 /** By type: the members that a block must have. */
-const REQUIRED: ReadonlyMap<unknown, (block: { readonly [name: string]: unknown }) => boolean> = new Map<
+const REQUIRED: ReadonlyMap<unknown, (block: JSONObject) => boolean> = new Map<
   unknown,
-  (block: { readonly [name: string]: unknown }) => boolean
+  (block: JSONObject) => boolean
 >([
   ["text", ({ text }) => typeof text === "string"],
   ["image", ({ data, mimeType }) => typeof data === "string" && typeof mimeType === "string"],

@@ -22,7 +22,7 @@ import {
 } from "../json_schema/schema_checker.ts";
 import { isA, messageOf } from "../thrown.ts";
 import type { Handler } from "./settings.ts";
-import { checkDefinition, type Tell } from "./definition_checks.ts";
+import { checkDefinition, DefinitionSet } from "./definition_checks.ts";
 import { isContent, isContentBlock } from "./results.ts";
 import { invalidParams, OutputError } from "./error_answers.ts";
 
@@ -52,15 +52,8 @@ const MEMBERS: { readonly [Member in keyof ToolDefinition]-?: true } = {
 const ANY_OBJECT: JSONSchema = { type: "object" };
 
 /** The tools of a server, in the order of their definition (rules O1 to O3). */
-export class ToolSet {
+export class ToolSet extends DefinitionSet {
   readonly #tools = new Map<string, Tool>();
-  readonly #pageSize: number;
-  readonly #tell: Tell;
-
-  constructor(pageSize: number, tell: Tell) {
-    this.#pageSize = pageSize;
-    this.#tell = tell;
-  }
 
   /** How many there are. */
   get size(): number {
@@ -75,7 +68,7 @@ export class ToolSet {
   add(name: string, definition: ToolDefinition<unknown>): void {
     const owner = `tool "${name}"`;
     if (name === "") throw new TypeError("Cannot define a tool: its name is empty");
-    checkDefinition(owner, definition, "call", Object.keys(MEMBERS), this.#tell);
+    checkDefinition(owner, definition, "call", Object.keys(MEMBERS), this.tell);
     const { inputSchema, inputJsonSchema, outputSchema, outputJsonSchema } = definition as ToolDefinition<
       Schema,
       Schema
@@ -123,7 +116,7 @@ export class ToolSet {
 
   #list(params: Params, era: Era): Result {
     const listing = era === "modern" ? "listing" : "legacyListing";
-    return pageOf("tools", this.#tools, (tool) => tool[listing], params, this.#pageSize);
+    return pageOf("tools", this.#tools, (tool) => tool[listing], params, this.pageSize);
   }
 
   #call(params: Params, context: ActiveRequest): Result | Promise<Result> {

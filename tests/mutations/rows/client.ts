@@ -301,8 +301,8 @@ export const ROWS: readonly Mutation[] = [
   {
     id: "E3",
     file: "internal/client/negotiate.ts",
-    find: "        clock.clearTimeout(timer);\n        timer = start();\n",
-    replace: "",
+    find: "const heard = Promise.race([answer, this.#exchange.firstSign]);",
+    replace: "const heard = answer;",
     tests: ["negotiate_test.ts"],
     breaks: "a server that starts slowly is taken for silent",
   },
@@ -439,7 +439,7 @@ export const ROWS: readonly Mutation[] = [
   {
     id: "XB3-1",
     file: "internal/client/listen_table.ts",
-    find: "const limitMs = this.#hasSpoken ? listenTimeoutMs : Math.max(listenTimeoutMs, connectTimeoutMs);",
+    find: "const limitMs = this.hasSpoken ? listenTimeoutMs : Math.max(listenTimeoutMs, connectTimeoutMs);",
     replace: "const limitMs = listenTimeoutMs;",
     tests: ["client_listen_test.ts"],
     breaks: "a listen stream is lost with a server that takes long to start again",
@@ -673,8 +673,8 @@ export const ROWS: readonly Mutation[] = [
   {
     id: "C9-1",
     file: "internal/client/negotiate.ts",
-    find: "        stop();\n        reject(error);",
-    replace: "        reject(error);",
+    find: "const heard = Promise.race([answer, this.#exchange.firstSign]);",
+    replace: "const heard = this.#exchange.firstSign;",
     tests: ["negotiate_test.ts"],
     breaks: "a client whose probe cannot be written keeps its process for ten seconds",
   },

@@ -17,8 +17,8 @@ export const ROWS: readonly Mutation[] = [
   {
     id: "XB5-2",
     file: "internal/framing/id_scanner.ts",
-    find: "return this.#isGlued && !this.#hasVersion ? this.#first : this.#current();",
-    replace: "return this.#current();",
+    find: "return this.#isGlued && !this.#hasVersion ? this.#first : this.#seen;",
+    replace: "return this.#seen;",
     tests: ["id_scanner_test.ts"],
     breaks: "the id of any object that was printed fails a request that it has nothing to do with",
   },
