@@ -261,13 +261,9 @@ export class Supervisor {
     };
     logger.warn("[mcp_stdio] the server has ended and is started again", facts);
     this.#enter({ phase: "waiting" });
-    await this.#pause(clock, waitMs);
-  }
-
-  async #pause(clock: Clock, durationMs: number): Promise<void> {
     if (this.isOver) return;
     await new Promise<void>((resolve) => {
-      const timer = clock.setTimeout(resolve, durationMs);
+      const timer = clock.setTimeout(resolve, waitMs);
       this.#wake = () => {
         clock.clearTimeout(timer);
         resolve();

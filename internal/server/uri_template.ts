@@ -37,10 +37,10 @@ export class UriTemplate {
 
   /** The values of the variables in a URI in canonical form, or undefined if it is not of this form. */
   match(uri: string): { [name: string]: string } | undefined {
-    const [path = "", query = ""] = this.#queryNames.length === 0 ? [uri] : splitOnce(uri, "?");
-    const variables = this.#matchPath(path);
+    const mark = this.#queryNames.length === 0 ? -1 : uri.indexOf("?");
+    const variables = this.#matchPath(mark === -1 ? uri : uri.slice(0, mark));
     if (variables === undefined) return undefined;
-    const search = new URLSearchParams(query);
+    const search = new URLSearchParams(mark === -1 ? "" : uri.slice(mark + 1));
     for (const name of this.#queryNames) {
       const value = search.get(name);
       if (value !== null) variables[name] = value;
@@ -104,11 +104,6 @@ function toVariable(expression: string, template: string): Variable {
     throw new TypeError(`Cannot use the URI template "${template}": "${expression}" is not supported`);
   }
   return { name: parts[2]!, spansSlashes: parts[1] === "+" };
-}
-
-function splitOnce(text: string, separator: string): [string, string] {
-  const at = text.indexOf(separator);
-  return at === -1 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)];
 }
 
 function decode(text: string): string {
