@@ -44,9 +44,7 @@ async function readLists(client: Client, kind: Kind | undefined, signal: AbortSi
     kind === undefined ? capability !== undefined : kind === one;
   const lists: Lists = {};
   if (wants("tools", tools)) lists.tools = await collectTools(client, signal);
-  if (wants("resources", resources)) {
-    lists.resources = await collectResources(client, signal);
-  }
+  if (wants("resources", resources)) lists.resources = await collectResources(client, signal);
   if (wants("templates", resources)) lists.resourceTemplates = await readTemplates(client, kind, signal);
   if (wants("prompts", prompts)) lists.prompts = await collectPrompts(client, signal);
   return lists;

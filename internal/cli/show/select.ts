@@ -24,9 +24,7 @@ export function selectRows(model: ShowModel, selection: Selection): number[] {
     if (methods.length > 0 && !(bar !== undefined && methods.includes(bar.method))) continue;
     const isProblem = row.breaks.length > 0 || bar?.isProblem === true;
     if (onlyProblems && !isProblem) continue;
-    if (needle !== undefined && !row.text.toLowerCase().includes(needle)) {
-      continue;
-    }
+    if (needle !== undefined && !row.text.toLowerCase().includes(needle)) continue;
     places.push(index);
   }
   return places;

@@ -38,14 +38,10 @@ function evidenceOf(talk: Conversation, ms?: number): Evidence {
 }
 
 /** Ends what lives on, and says what it took. */
-async function putDown(talk: Conversation): Promise<string> {
-  const { step, exit } = await talk.close({ graceMs: 0 });
-  return `${step === "kill" ? "SIGKILL" : "SIGTERM"} ended it (${describeExit(exit)})`;
-}
-
-/** Says that it lives on, and puts it down. */
 async function livesOn(talk: Conversation, ms: number, said = "it lives on"): Promise<Finding> {
-  return warn(`${said}; ${await putDown(talk)}`, evidenceOf(talk, ms));
+  const { step, exit } = await talk.close({ graceMs: 0 });
+  const took = `${step === "kill" ? "SIGKILL" : "SIGTERM"} ended it (${describeExit(exit)})`;
+  return warn(`${said}; ${took}`, evidenceOf(talk, ms));
 }
 
 function judgeExit(talk: Conversation, ms: number): Finding {
