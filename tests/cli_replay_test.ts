@@ -183,3 +183,25 @@ test("replay needs a recording in which a client speaks, and a server that start
   const first = writeRecording(t, recordingOf(SESSION.slice(0, 2)));
   assert.equal((await runCli(["replay", first, "--", process.execPath, "--no-such-flag"])).code, 3);
 });
+
+for (const when of ["before", "while"] as const) {
+  test(`replay stops at once when Ctrl-C comes ${when} its server is started (L5)`, SLOW, async (t) => {
+    const path = writeRecording(t, recordingOf(SESSION));
+    const controller = new AbortController();
+    const interrupt = () => controller.abort(new Error("Ctrl-C"));
+    if (when === "before") interrupt();
+    const { code, stderr } = await runCli(["replay", path, "--timeout", "1h", ...server("mute")], {
+      interrupted: controller.signal,
+      isTerminal: true,
+      onStart: ({ stderr }) => {
+        const write = stderr.write.bind(stderr);
+        stderr.write = (content) => {
+          write(content);
+          if (stderr.text.includes("starting")) interrupt();
+        };
+      },
+    });
+    assert.equal(code, 130);
+    assert.equal(stderr.includes("starting"), when === "while");
+  });
+}

@@ -63,11 +63,14 @@ export async function runReplay(invocation: Invocation, io: CliIo): Promise<Exit
     );
   }
   const target = await resolveTarget(invocation, io);
+  io.interrupted.throwIfAborted();
   screen.status(`starting ${target.commandLine}`);
   const launch = toLaunchSettings(target, { processGroup: true, stderr: "pipe" });
   const process = await startRaw({ launch, runtime, number: 1 });
   const giveUp = () => void process.close({ graceMs: 0 });
-  io.interrupted.addEventListener("abort", giveUp, { once: true });
+  // Ctrl-C may have come while the process was started.
+  if (io.interrupted.aborted) giveUp();
+  else io.interrupted.addEventListener("abort", giveUp, { once: true });
   const player = new Player(script, process, timeoutMs);
   try {
     await player.play((said) => screen.status(`replay … ${said} of ${script.steps.length} lines`));
