@@ -10,9 +10,10 @@ import { Screen } from "../internal/cli/screen.ts";
 import { strangerCommand } from "./_stranger.ts";
 import type { ListenEvent } from "../client.ts";
 import { FakeOutput, runCli, runProgram, type RunResult, serverArgs } from "./cli_helpers.ts";
-import { waitUntil } from "./helpers.ts";
+import { createTurns, waitUntil } from "./helpers.ts";
 import { SLOW } from "./server_helpers.ts";
 
+const inTurn = createTurns();
 const SERVER = serverArgs("tests/fixtures/cli_server");
 // deno-lint-ignore no-control-regex -- none of them may be shown
 const UNSAFE = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/;
@@ -37,25 +38,33 @@ const CALLS: ReadonlyArray<readonly [words: string[], expected: unknown]> = [
 ];
 
 for (const [words, expected] of CALLS) {
-  test(`call ${words.join(" ")} gives the tool ${JSON.stringify(expected)} (L1)`, SLOW, async () => {
-    const { code, stdout, stderr } = await runCli(["call", ...words, "-q", ...SERVER]);
-    assert.deepEqual([code, stderr], [0, ""]);
-    assert.deepEqual(JSON.parse(stdout), expected);
-  });
+  test(
+    `call ${words.join(" ")} gives the tool ${JSON.stringify(expected)} (L1)`,
+    { ...SLOW, skip: inTurn() },
+    async () => {
+      const { code, stdout, stderr } = await runCli(["call", ...words, "-q", ...SERVER]);
+      assert.deepEqual([code, stderr], [0, ""]);
+      assert.deepEqual(JSON.parse(stdout), expected);
+    },
+  );
 }
 
-test("call reads --args from a file and from what is piped in (L1)", SLOW, async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), "cli-"));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
-  const path = join(folder, "args.json");
-  writeFileSync(path, '{"text":"file","count":1}');
-  const fromFile = await runCli(["call", "typed", "--args", `@${path}`, ...SERVER]);
-  assert.deepEqual(JSON.parse(fromFile.stdout), { text: "file", count: 1 });
-  const piped = await runCli(["call", "typed", "--args", "-", ...SERVER], {
-    piped: '{"text":"pipe","count":1}',
-  });
-  assert.deepEqual(JSON.parse(piped.stdout), { text: "pipe", count: 1 });
-});
+test(
+  "call reads --args from a file and from what is piped in (L1)",
+  { ...SLOW, skip: inTurn() },
+  async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), "cli-"));
+    t.after(() => rmSync(folder, { recursive: true, force: true }));
+    const path = join(folder, "args.json");
+    writeFileSync(path, '{"text":"file","count":1}');
+    const fromFile = await runCli(["call", "typed", "--args", `@${path}`, ...SERVER]);
+    assert.deepEqual(JSON.parse(fromFile.stdout), { text: "file", count: 1 });
+    const piped = await runCli(["call", "typed", "--args", "-", ...SERVER], {
+      piped: '{"text":"pipe","count":1}',
+    });
+    assert.deepEqual(JSON.parse(piped.stdout), { text: "pipe", count: 1 });
+  },
+);
 
 const WRONG: ReadonlyArray<readonly [words: string[], message: RegExp]> = [
   [["typd"], /Cannot call "typd": the server has no such tool, but there is typed\n/],
@@ -82,28 +91,32 @@ const WRONG: ReadonlyArray<readonly [words: string[], message: RegExp]> = [
 ];
 
 for (const [words, message] of WRONG) {
-  test(`call ${words.join(" ")} is wrong usage, and says why (L1)`, SLOW, async () => {
+  test(`call ${words.join(" ")} is wrong usage, and says why (L1)`, { ...SLOW, skip: inTurn() }, async () => {
     const { code, stdout, stderr } = await runCli(["call", ...words, ...SERVER]);
     assert.match(stderr, message);
     assert.deepEqual([code, stdout], [2, ""]);
   });
 }
 
-test("call asks on a terminal for what is missing, until it can be read (L1)", SLOW, async () => {
-  const result = await runCli(["call", "typed", "text=t", "-q", ...SERVER], { answers: ["one", "1"] });
-  assert.equal(result.code, 0, result.stderr);
-  assert.deepEqual(JSON.parse(result.stdout), { text: "t", count: 1 });
-  assert.deepEqual(result.questions, ["count (integer): ", "count (integer): "]);
-  assert.match(result.stderr, /it must be an integer\n/);
-  const given = await runCli(["call", "typed", "text=t", ...SERVER], { answers: [] });
-  assert.deepEqual([given.code, given.stdout], [2, ""]);
-  assert.match(given.stderr, /Cannot call "typed": "count" is missing/);
-});
+test(
+  "call asks on a terminal for what is missing, until it can be read (L1)",
+  { ...SLOW, skip: inTurn() },
+  async () => {
+    const result = await runCli(["call", "typed", "text=t", "-q", ...SERVER], { answers: ["one", "1"] });
+    assert.equal(result.code, 0, result.stderr);
+    assert.deepEqual(JSON.parse(result.stdout), { text: "t", count: 1 });
+    assert.deepEqual(result.questions, ["count (integer): ", "count (integer): "]);
+    assert.match(result.stderr, /it must be an integer\n/);
+    const given = await runCli(["call", "typed", "text=t", ...SERVER], { answers: [] });
+    assert.deepEqual([given.code, given.stdout], [2, ""]);
+    assert.match(given.stderr, /Cannot call "typed": "count" is missing/);
+  },
+);
 
 for (const era of ["modern", "legacy"]) {
   test(
     `call answers what the server asks on a terminal, and declines elsewhere, era ${era} (L1)`,
-    SLOW,
+    { ...SLOW, skip: inTurn() },
     async () => {
       const args = ["call", "form", "--era", era, "--json", ...SERVER];
       const answerOf = ({ json }: RunResult) => JSON.parse(json().content[0].text);
@@ -127,7 +140,7 @@ for (const era of ["modern", "legacy"]) {
 
 test(
   "text of a server reaches the terminal without control characters, whatever shows it (L1)",
-  SLOW,
+  { ...SLOW, skip: inTurn() },
   async () => {
     const results = await Promise.all([
       runCli(["call", "evil", ...SERVER]),
@@ -149,7 +162,7 @@ test(
 
 test(
   "call shows each kind of content, and structured content where there is no text (L1)",
-  SLOW,
+  { ...SLOW, skip: inTurn() },
   async () => {
     const blocks = await runCli(["call", "blocks", ...SERVER]);
     assert.equal(
@@ -161,7 +174,7 @@ test(
   },
 );
 
-test("a tool that fails ends with 1, its text on stdout (L1)", SLOW, async () => {
+test("a tool that fails ends with 1, its text on stdout (L1)", { ...SLOW, skip: inTurn() }, async () => {
   const { code, stdout, stderr } = await runCli([
     "call",
     "fail",
@@ -173,7 +186,7 @@ test("a tool that fails ends with 1, its text on stdout (L1)", SLOW, async () =>
 
 test(
   "call shows progress as a bar on a terminal and as plain lines elsewhere, and log messages when asked (L1)",
-  SLOW,
+  { ...SLOW, skip: inTurn() },
   async () => {
     const server = serverArgs("examples/everything_server");
     const plain = await runCli(["call", "progress", "steps=4", "-q", ...server]);
@@ -201,7 +214,7 @@ test(
 
 test(
   "an entry of a host's file gets what it says and the safe names of this environment, as from a host (L1)",
-  SLOW,
+  { ...SLOW, skip: inTurn() },
   async (t) => {
     const folder = mkdtempSync(join(tmpdir(), "cli-"));
     t.after(() => rmSync(folder, { recursive: true, force: true }));
@@ -217,7 +230,7 @@ test(
   },
 );
 
-test("Ctrl-C gives up a server that does not answer, at once (L1)", SLOW, async () => {
+test("Ctrl-C gives up a server that does not answer, at once (L1)", { ...SLOW, skip: inTurn() }, async () => {
   const controller = new AbortController();
   const { code } = await runCli(["list", "--timeout", "1h", "--", ...strangerCommand("never_reads.mjs")], {
     interrupted: controller.signal,
@@ -232,7 +245,7 @@ test("Ctrl-C gives up a server that does not answer, at once (L1)", SLOW, async 
 
 test(
   "--env, --cwd and this environment reach a typed server; --timeout bounds an answer (L1)",
-  SLOW,
+  { ...SLOW, skip: inTurn() },
   async () => {
     const folder = tmpdir();
     process.env["CLI_TEST_INHERITED"] = "yes";
@@ -265,7 +278,7 @@ test(
 
 test(
   "a server that dies in a call ends with 3, and what it wrote to stderr is shown once (L1)",
-  SLOW,
+  { ...SLOW, skip: inTurn() },
   async () => {
     const crash = serverArgs("examples/weather_server");
     const seen = await runCli(["call", "crash", ...crash]);
@@ -278,21 +291,25 @@ test(
   },
 );
 
-test("Ctrl-C gives a call up, ends the server and the command with 130 (L1)", SLOW, async () => {
-  const controller = new AbortController();
-  const call = runCli(["call", "stubborn", "ms=60000", ...serverArgs("examples/everything_server")], {
-    interrupted: controller.signal,
-    isTerminal: true,
-    onStart: ({ stderr }) => {
-      void waitUntil(() => stderr.text.includes("stubborn …"), { timeoutMs: 60_000 })
-        .then(() => controller.abort(new Error("Ctrl-C")));
-    },
-  });
-  const { code, stdout } = await call;
-  assert.deepEqual([code, stdout], [130, ""]);
-});
+test(
+  "Ctrl-C gives a call up, ends the server and the command with 130 (L1)",
+  { ...SLOW, skip: inTurn() },
+  async () => {
+    const controller = new AbortController();
+    const call = runCli(["call", "stubborn", "ms=60000", ...serverArgs("examples/everything_server")], {
+      interrupted: controller.signal,
+      isTerminal: true,
+      onStart: ({ stderr }) => {
+        void waitUntil(() => stderr.text.includes("stubborn …"), { timeoutMs: 60_000 })
+          .then(() => controller.abort(new Error("Ctrl-C")));
+      },
+    });
+    const { code, stdout } = await call;
+    assert.deepEqual([code, stdout], [130, ""]);
+  },
+);
 
-test("read gives text, and bytes with --raw (L1)", SLOW, async (t) => {
+test("read gives text, and bytes with --raw (L1)", { ...SLOW, skip: inTurn() }, async (t) => {
   const shown = await runCli(["read", "test://bytes", ...SERVER]);
   assert.match(
     shown.stdout,
@@ -309,32 +326,43 @@ test("read gives text, and bytes with --raw (L1)", SLOW, async (t) => {
   assert.equal(typeof missing.json().error.code, "number");
 });
 
-test("prompt shows messages, names what is missing and asks for it (L1)", SLOW, async () => {
-  const { code, stdout } = await runCli(["prompt", "greet", "name=Ada", "tone=warm", ...SERVER]);
-  assert.deepEqual([code, stdout], [0, "user:\nwarm: Ada\n"]);
-  const missing = await runCli(["prompt", "greet", ...SERVER]);
-  assert.equal(missing.code, 2);
-  assert.match(missing.stderr, /Cannot get the prompt "greet": "name" is missing/);
-  const asked = await runCli(["prompt", "greet", "--json", ...SERVER], { answers: ["Bo"] });
-  assert.equal(asked.json().messages[0].content.text, "plain: Bo");
-  assert.match((await runCli(["prompt", "gret", ...SERVER])).stderr, /no such prompt, but there is greet\n/);
-});
+test(
+  "prompt shows messages, names what is missing and asks for it (L1)",
+  { ...SLOW, skip: inTurn() },
+  async () => {
+    const { code, stdout } = await runCli(["prompt", "greet", "name=Ada", "tone=warm", ...SERVER]);
+    assert.deepEqual([code, stdout], [0, "user:\nwarm: Ada\n"]);
+    const missing = await runCli(["prompt", "greet", ...SERVER]);
+    assert.equal(missing.code, 2);
+    assert.match(missing.stderr, /Cannot get the prompt "greet": "name" is missing/);
+    const asked = await runCli(["prompt", "greet", "--json", ...SERVER], { answers: ["Bo"] });
+    assert.equal(asked.json().messages[0].content.text, "plain: Bo");
+    assert.match(
+      (await runCli(["prompt", "gret", ...SERVER])).stderr,
+      /no such prompt, but there is greet\n/,
+    );
+  },
+);
 
 for (const era of ["modern", "legacy"]) {
-  test(`listen shows what changes until it has seen enough, era ${era} (L1)`, SLOW, async () => {
-    const ticking = serverArgs("tests/fixtures/cli_server", ["ticks"]);
-    const args = ["listen", "--era", era, "--resource", "test://text", "--count", "2", "--json", "-q"];
-    const { code, stdout, stderr } = await runCli([...args, ...ticking]);
-    assert.equal(code, 0, stderr);
-    const events = stdout.trim().split("\n").map((line) => JSON.parse(line));
-    assert.deepEqual(events.map(({ method }) => method), Array(2).fill("notifications/resources/updated"));
-    assert.equal(events[0].params.uri, "test://text");
-  });
+  test(
+    `listen shows what changes until it has seen enough, era ${era} (L1)`,
+    { ...SLOW, skip: inTurn() },
+    async () => {
+      const ticking = serverArgs("tests/fixtures/cli_server", ["ticks"]);
+      const args = ["listen", "--era", era, "--resource", "test://text", "--count", "2", "--json", "-q"];
+      const { code, stdout, stderr } = await runCli([...args, ...ticking]);
+      assert.equal(code, 0, stderr);
+      const events = stdout.trim().split("\n").map((line) => JSON.parse(line));
+      assert.deepEqual(events.map(({ method }) => method), Array(2).fill("notifications/resources/updated"));
+      assert.equal(events[0].params.uri, "test://text");
+    },
+  );
 }
 
 test(
   "listen ends well with Ctrl-C and when its time is over, and says what the server does not tell (L1)",
-  SLOW,
+  { ...SLOW, skip: inTurn() },
   async () => {
     const controller = new AbortController();
     const stopped = await runCli(["listen", "--tools", ...SERVER], {

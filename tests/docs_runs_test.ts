@@ -20,6 +20,7 @@ import {
   runLine,
   type Said,
 } from "./docs_programs.ts";
+import { createTurns } from "./helpers.ts";
 import { SLOW } from "./server_helpers.ts";
 import { commandOf } from "./server_processes.ts";
 
@@ -79,13 +80,15 @@ test("examples/notes_server.ts keeps notes from one start to the next", {
   assert.match(missing.stderr, /There is no note 2/);
 });
 
+const inTurn = createTurns();
 for (const page of PAGES) {
-  // Later lines of a page use what earlier ones have written.
+  // Later lines of a page use what earlier ones have written: a whole page has its turn.
+  const skip = inTurn();
   const shell = openShell(page.blocks.find(({ attributes }) => attributes.has("file")));
   after(() => closeShell(shell));
   for (const [index, block] of page.blocks.entries()) {
     if (block.attributes.get("output") !== "") continue;
-    test(`${placeOf(block)}: the commands above print that`, SLOW, async (t) => {
+    test(`${placeOf(block)}: the commands above print that`, { ...SLOW, skip }, async (t) => {
       const commands = page.blocks.slice(0, index).findLast(({ language }) => language === "sh");
       const lines = commands?.body.trim().split("\n").filter((line) => canRun(line)) ?? [];
       assert.ok(lines.length > 0, "there is no command that can be run");

@@ -7,8 +7,10 @@ import process from "node:process";
 import { test } from "node:test";
 import { runCli, type RunResult } from "./cli_helpers.ts";
 import { examine, fixtureCommand } from "./doctor_helpers.ts";
+import { createTurns } from "./helpers.ts";
 
 const SLOW = { timeout: 120_000 };
+const inTurn = createTurns();
 
 function doctor(
   args: readonly string[],
@@ -21,7 +23,10 @@ function doctor(
 
 const FEW = ["--only", "START-01,OUT-01,OUT-05,REQ-04,CAN-03", "--era", "modern"];
 
-test("doctor tells a failure with its rule, place, bytes and mend, and ends with 1 (L2)", SLOW, async () => {
+test("doctor tells a failure with its rule, place, bytes and mend, and ends with 1 (L2)", {
+  ...SLOW,
+  skip: inTurn(),
+}, async () => {
   const { code, stdout } = await doctor(FEW, "OUT-01");
   assert.equal(code, 1);
   assert.match(stdout, /^mcp-stdio doctor \S+ {3}\S/);
@@ -38,7 +43,7 @@ test("doctor tells a failure with its rule, place, bytes and mend, and ends with
 
 test(
   "doctor ends with 0 without a failure; --strict counts warnings, and =advice notes (L2)",
-  SLOW,
+  { ...SLOW, skip: inTurn() },
   async () => {
     assert.equal((await doctor(FEW)).code, 0);
     assert.equal((await doctor(FEW, "OUT-05")).code, 0);
@@ -48,7 +53,10 @@ test(
   },
 );
 
-test("doctor --json is one object with the check, its evidence and its processes (L2)", SLOW, async () => {
+test("doctor --json is one object with the check, its evidence and its processes (L2)", {
+  ...SLOW,
+  skip: inTurn(),
+}, async () => {
   const { code, json } = await doctor([...FEW, "--json"], "OUT-01");
   const report = json();
   assert.equal(code, 1);
@@ -69,22 +77,26 @@ test("doctor --json is one object with the check, its evidence and its processes
   assert.deepEqual(report.processes[0].exit, { code: 0, signal: null, step: "eof", text: "code 0" });
 });
 
-test("doctor --json=lines gives a line for each check as it is done (L2)", SLOW, async () => {
-  const { stdout } = await doctor([...FEW, "--json=lines"]);
-  const lines = stdout.trimEnd().split("\n").map((line) => JSON.parse(line));
-  assert.deepEqual(lines.slice(0, -1).map(({ id }) => id).sort(), [
-    "CAN-03",
-    "OUT-01",
-    "OUT-05",
-    "REQ-04",
-    "START-01",
-  ]);
-  assert.equal(lines.at(-1).ok, true);
-});
+test(
+  "doctor --json=lines gives a line for each check as it is done (L2)",
+  { ...SLOW, skip: inTurn() },
+  async () => {
+    const { stdout } = await doctor([...FEW, "--json=lines"]);
+    const lines = stdout.trimEnd().split("\n").map((line) => JSON.parse(line));
+    assert.deepEqual(lines.slice(0, -1).map(({ id }) => id).sort(), [
+      "CAN-03",
+      "OUT-01",
+      "OUT-05",
+      "REQ-04",
+      "START-01",
+    ]);
+    assert.equal(lines.at(-1).ok, true);
+  },
+);
 
 test(
   "doctor --junit writes a report that says what failed, and one's own alone may read it (L2)",
-  SLOW,
+  { ...SLOW, skip: inTurn() },
   async () => {
     const folder = mkdtempSync(join(tmpdir(), "doctor-junit-"));
     try {
@@ -109,23 +121,30 @@ test(
   },
 );
 
-test("doctor --baseline lets pass what a former run has found (L2)", SLOW, async () => {
-  const folder = mkdtempSync(join(tmpdir(), "doctor-baseline-"));
-  try {
-    const path = join(folder, "known.json");
-    writeFileSync(path, (await doctor([...FEW, "--json"], "OUT-01")).stdout);
-    assert.equal((await doctor([...FEW, "--baseline", path], "OUT-01")).code, 0);
-    assert.equal((await doctor(["--only", "REQ-03", "--baseline", path], "REQ-03")).code, 1);
-    writeFileSync(path, "{}");
-    const { code, stderr } = await doctor(["--baseline", path]);
-    assert.equal(code, 2);
-    assert.match(stderr, /it is no report of doctor/);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-});
+test(
+  "doctor --baseline lets pass what a former run has found (L2)",
+  { ...SLOW, skip: inTurn() },
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), "doctor-baseline-"));
+    try {
+      const path = join(folder, "known.json");
+      writeFileSync(path, (await doctor([...FEW, "--json"], "OUT-01")).stdout);
+      assert.equal((await doctor([...FEW, "--baseline", path], "OUT-01")).code, 0);
+      assert.equal((await doctor(["--only", "REQ-03", "--baseline", path], "REQ-03")).code, 1);
+      writeFileSync(path, "{}");
+      const { code, stderr } = await doctor(["--baseline", path]);
+      assert.equal(code, 2);
+      assert.match(stderr, /it is no report of doctor/);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  },
+);
 
-test("doctor --explain shows the bytes that went and came, and a line for the shell (L2)", SLOW, async () => {
+test("doctor --explain shows the bytes that went and came, and a line for the shell (L2)", {
+  ...SLOW,
+  skip: inTurn(),
+}, async () => {
   const { stdout } = await doctor(["--explain", "NOTE-01", "--era", "modern"], "NOTE-01");
   assert.match(
     stdout,
@@ -145,7 +164,10 @@ test("doctor --list has every check, for people and as JSON (L2)", async () => {
   assert.ok(list.every(({ id, mend, spec }: { [name: string]: unknown }) => id && mend && spec));
 });
 
-test("doctor says what is wrong with a server that cannot be used, and ends with 3 (L2)", SLOW, async () => {
+test("doctor says what is wrong with a server that cannot be used, and ends with 3 (L2)", {
+  ...SLOW,
+  skip: inTurn(),
+}, async () => {
   const exits = await doctor(["--patience", "0.2"], "START-01/exit");
   assert.equal(exits.code, 3);
   assert.match(exits.stdout, /START-01 +it ended before it answered \(code 1\)/);
@@ -181,21 +203,25 @@ for (
   });
 }
 
-test("doctor shows its progress and bars on a terminal, and colour (L2)", SLOW, async () => {
-  const { stdout, stderr } = await doctor(FEW, "OUT-01", {
-    isTerminal: true,
-    columns: 120,
-    env: { LANG: "en_US.UTF-8", TERM: "xterm" },
-  });
-  assert.match(stderr, /OUT-01 … \d+ of 5/);
-  // deno-lint-ignore no-control-regex -- colour is what is looked for
-  assert.match(stdout, /\x1b\[31mFailed \(1\)/);
-  assert.match(stdout, /█/);
-});
+test(
+  "doctor shows its progress and bars on a terminal, and colour (L2)",
+  { ...SLOW, skip: inTurn() },
+  async () => {
+    const { stdout, stderr } = await doctor(FEW, "OUT-01", {
+      isTerminal: true,
+      columns: 120,
+      env: { LANG: "en_US.UTF-8", TERM: "xterm" },
+    });
+    assert.match(stderr, /OUT-01 … \d+ of 5/);
+    // deno-lint-ignore no-control-regex -- colour is what is looked for
+    assert.match(stdout, /\x1b\[31mFailed \(1\)/);
+    assert.match(stdout, /█/);
+  },
+);
 
 test(
   "doctor starts no more often than it may, calls no tool unasked and none when forbidden (1.2)",
-  SLOW,
+  { ...SLOW, skip: inTurn() },
   async () => {
     const few = (await doctor(["--max-starts", "4", "--only", "eras", "--json"])).json();
     assert.equal(few.processes.length, 4);
@@ -212,13 +238,17 @@ test(
   },
 );
 
-test("doctor shows nothing of what a tool returned unless it is told to (1.2)", SLOW, async () => {
-  const only = ["--only", "TOOL-03", "--verbose", "--era", "modern", "--json"];
-  const got = async (...more: string[]) =>
-    (await doctor([...only, ...more], "TOOL-03")).json().checks[0].evidence[0].got;
-  assert.match(await got(), /^a result with text, \d+ bytes$/);
-  assert.match(await got("--show-content"), /noon/);
-});
+test(
+  "doctor shows nothing of what a tool returned unless it is told to (1.2)",
+  { ...SLOW, skip: inTurn() },
+  async () => {
+    const only = ["--only", "TOOL-03", "--verbose", "--era", "modern", "--json"];
+    const got = async (...more: string[]) =>
+      (await doctor([...only, ...more], "TOOL-03")).json().checks[0].evidence[0].got;
+    assert.match(await got(), /^a result with text, \d+ bytes$/);
+    assert.match(await got("--show-content"), /noon/);
+  },
+);
 
 for (
   const [fault, what] of [
@@ -228,47 +258,55 @@ for (
     ["REQ-12", "an end in a process of its own"],
   ] as const
 ) {
-  test(`doctor does not report ${what} that does not come a second time (1.3)`, SLOW, async () => {
-    const folder = mkdtempSync(join(tmpdir(), "doctor-once-"));
-    try {
-      // The first process is that of START-01.
-      const id = fault.split("/")[0]!;
-      const own = id === "END-01" || id === "REQ-12";
-      const { outcomes, facts } = await examine(
-        fixtureCommand(["--break", fault, own ? "--second" : "--first", join(folder, "ran")]),
-        { only: [id], era: "legacy", slow: { name: "slow", args: { ms: 300 } } },
-      );
-      const { finding, confirmed } = outcomes.find(({ check }) => check.id === id)!;
-      assert.equal(finding.verdict, "unknown");
-      assert.match(finding.summary, /once in two runs/);
-      assert.notEqual(confirmed, true);
-      assert.equal(facts.unstable, true);
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
-  });
+  test(
+    `doctor does not report ${what} that does not come a second time (1.3)`,
+    { ...SLOW, skip: inTurn() },
+    async () => {
+      const folder = mkdtempSync(join(tmpdir(), "doctor-once-"));
+      try {
+        // The first process is that of START-01.
+        const id = fault.split("/")[0]!;
+        const own = id === "END-01" || id === "REQ-12";
+        const { outcomes, facts } = await examine(
+          fixtureCommand(["--break", fault, own ? "--second" : "--first", join(folder, "ran")]),
+          { only: [id], era: "legacy", slow: { name: "slow", args: { ms: 300 } } },
+        );
+        const { finding, confirmed } = outcomes.find(({ check }) => check.id === id)!;
+        assert.equal(finding.verdict, "unknown");
+        assert.match(finding.summary, /once in two runs/);
+        assert.notEqual(confirmed, true);
+        assert.equal(facts.unstable, true);
+      } finally {
+        rmSync(folder, { recursive: true });
+      }
+    },
+  );
 }
 
-test("doctor --quick needs few starts (4)", SLOW, async () => {
+test("doctor --quick needs few starts (4)", { ...SLOW, skip: inTurn() }, async () => {
   const { processes, checks } = (await doctor(["--quick", "--json"])).json();
   assert.ok(processes.length <= 8, `${processes.length} starts`);
   const ids = checks.map(({ id }: { id: string }) => id);
   for (const id of ["START-02", "NOTE-01", "END-01", "FRAME-06", "OUT-01"]) assert.ok(ids.includes(id), id);
 });
 
-test("doctor that is interrupted ends its servers and gives 130 (L1)", SLOW, async () => {
-  const controller = new AbortController();
-  const running = doctor([], undefined, {
-    interrupted: controller.signal,
-    isTerminal: true,
-    env: { TERM: "xterm" },
-    onStart: ({ stderr }) => {
-      const write = stderr.write.bind(stderr);
-      stderr.write = (content) => {
-        write(content);
-        if (stderr.text.includes("REQ-01")) controller.abort();
-      };
-    },
-  });
-  assert.equal((await running).code, 130);
-});
+test(
+  "doctor that is interrupted ends its servers and gives 130 (L1)",
+  { ...SLOW, skip: inTurn() },
+  async () => {
+    const controller = new AbortController();
+    const running = doctor([], undefined, {
+      interrupted: controller.signal,
+      isTerminal: true,
+      env: { TERM: "xterm" },
+      onStart: ({ stderr }) => {
+        const write = stderr.write.bind(stderr);
+        stderr.write = (content) => {
+          write(content);
+          if (stderr.text.includes("REQ-01")) controller.abort();
+        };
+      },
+    });
+    assert.equal((await running).code, 130);
+  },
+);

@@ -128,6 +128,17 @@ export function share<T>(values: readonly T[]): readonly T[] {
   return values.length < 3 ? values : values.filter((_, index) => index % 3 === turn);
 }
 
+/**
+ * Turns for tests of what takes processes and is the same on each: Deno runs all of a file's, Bun and Node every other one.
+ *
+ * @returns What says, test by test, why one is left out; false if it is not.
+ */
+export function createTurns(): () => string | false {
+  const own = "Bun" in globalThis ? 0 : 1;
+  let turn = 0;
+  return () => IS_FULL || turn++ % 2 === own ? false : "another runtime has its turn: set TEST_FULL=1";
+}
+
 /** How many rounds of `full` such a test makes: all, or else a tenth. */
 export function rounds(full: number): number {
   return IS_FULL ? full : Math.ceil(full / 10);
