@@ -138,7 +138,7 @@ test("record has all of a session that ran faster than it could be written down 
   const file = join(makeFolder(t), "a.ndjson");
   const session = new Session(t, file, strangerCommand("echoes_bytes.mjs"), { flags: ["--keep-secrets"] });
   const lines = Array.from(
-    { length: IS_FULL ? 60_000 : 6_000 },
+    { length: IS_FULL ? 20_000 : 5_000 },
     (_, id) =>
       JSON.stringify({ jsonrpc: "2.0", id, method: "tools/call", params: { name: "x".repeat(300) } }),
   );

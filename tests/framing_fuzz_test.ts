@@ -23,10 +23,10 @@ import {
 } from "./helpers.ts";
 
 const SEED = testSeed();
-const DECODER_STREAMS = rounds(7_500);
+const DECODER_STREAMS = rounds(4_000);
 const LINES_IN_A_STREAM = 8;
-const SCANNER_FRAMES = rounds(120_000);
-const ENCODER_MESSAGES = rounds(20_000);
+const SCANNER_FRAMES = rounds(60_000);
+const ENCODER_MESSAGES = rounds(10_000);
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
