@@ -177,7 +177,7 @@ async function runJob(job: Job): Promise<Outcome> {
   const start = performance.now();
   const { code, output, isTimedOut } = await runInGroup(job.command, {
     cwd: ROOT,
-    env: FETCHING.includes(job.name) ? process.env : ENV_TO_START_SOON,
+    env: isBuilt(job) && !FETCHING.includes(job.name) ? ENV_TO_START_SOON : process.env,
     timeoutMs: JOB_TIMEOUT_MS,
   });
   const took = performance.now() - start;

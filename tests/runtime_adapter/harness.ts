@@ -75,7 +75,9 @@ export function program(
   flags: readonly string[] = ["-A"],
 ): string[] {
   if (file.endsWith(".mjs")) return strangerCommand(file, args);
-  return [process.execPath, ...name === "deno" ? ["run", ...flags] : [], fixture(file), ...args];
+  // Deno would tell on the fixture's stderr what it has to download.
+  const deno = name === "deno" ? ["run", "--quiet", ...flags] : [];
+  return [process.execPath, ...deno, fixture(file), ...args];
 }
 
 /** Starts a fixture on this runtime; it does not outlive the test. */
