@@ -8,14 +8,17 @@ interface WorkerGlobal {
   readonly Worker: new (script: string, options: { type: "module" }) => { postMessage(data: unknown): void };
 }
 
-/** In the worker: takes bytes behind a flag, writes them, and raises the flag. No bytes also wait for those before them. */
+/** In the worker: takes bytes behind a number, writes them, and tells by it how far it is. No bytes also wait for those before them. */
 const LAST_WRITER = `onmessage = ({ data }) => {
+  const state = new Int32Array(data, 0, 1);
+  const tell = (value) => { Atomics.store(state, 0, value); Atomics.notify(state, 0); };
+  tell(1);
   let rest = new Uint8Array(data, 4).slice();
   do rest = rest.subarray(Deno.stderr.writeSync(rest)); while (rest.length > 0);
-  const flag = new Int32Array(data, 0, 1);
-  Atomics.store(flag, 0, 1);
-  Atomics.notify(flag, 0);
+  tell(2);
 };`;
+/** So long a busy machine may take to start the worker, in milliseconds; that is no fault of whoever reads stderr. */
+const WORKER_START_MS = 2_000;
 
 let queue: StderrQueue | undefined;
 
@@ -68,7 +71,9 @@ function writeByWorker(bytes: Uint8Array): void {
     const { Worker } = globalThis as unknown as WorkerGlobal;
     const script = `data:text/javascript,${encodeURIComponent(LAST_WRITER)}`;
     new Worker(script, { type: "module" }).postMessage(shared);
-    Atomics.wait(new Int32Array(shared, 0, 1), 0, 0, LAST_WRITE_MS);
+    const state = new Int32Array(shared, 0, 1);
+    Atomics.wait(state, 0, 0, WORKER_START_MS);
+    Atomics.wait(state, 0, 1, LAST_WRITE_MS);
   } catch {
     // No worker can be had, so that these lines are lost with the process.
   }
