@@ -333,14 +333,14 @@ test("serve() says why it has ended when nothing came, and when its parent is go
 });
 
 test("serve() tells a person at a terminal that it waits for a client, and nobody else (V14)", async (t) => {
-  for (const isTerminal of [true, false, Promise.resolve(true), undefined]) {
+  for (const isTerminal of [true, false, Promise.resolve(true), Promise.resolve(false), undefined]) {
     for (const hasClient of [true, false]) {
       const own = isTerminal === undefined ? {} : { stdinIsTerminal: () => isTerminal };
       const process = serveInMemory(t, {}, own);
       await process.clock.advance(100);
       if (hasClient) await process.send(call(1, "hello"));
       await process.clock.advance(10_000);
-      const expected = isTerminal && !hasClient
+      const expected = await isTerminal && !hasClient
         ? /^\[mcp_stdio\] this is an MCP server, and it waits for a client: .*mcp\/stdio list --.*\n$/
         : /^$/;
       assert.match(process.runtime.stderrText, expected);
