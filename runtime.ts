@@ -136,7 +136,7 @@ export interface RuntimeAdapter {
   guardStdout(): () => void;
   /** Writes text to this process's stderr, in order. Never waits: if nobody reads it for long, text is dropped. */
   writeStderr(text: string): void;
-  /** This process's environment, as far as it may be read. With `names` only these are read, which needs less permission on Deno. */
+  /** This process's environment, as far as it may be read. With `names` only these are read, and no others need a permission. */
   env(names?: readonly string[]): Record<string, string>;
   /** Whether a variable of that environment may be read at all, set or not. */
   mayReadEnv(name: string): boolean;

@@ -47,8 +47,10 @@ export function isSignal(value: unknown): value is AbortSignal {
 export async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return await promise;
   let abort = () => {};
-  const aborted = new Promise<never>((_, reject) => abort = () => reject(signal.reason));
-  if (signal.aborted) abort();
-  onAbort(signal, abort);
+  const aborted = new Promise<never>((_, reject) => {
+    abort = () => reject(signal.reason);
+    if (signal.aborted) abort();
+    else onAbort(signal, abort);
+  });
   return await Promise.race([promise, aborted]).finally(() => offAbort(signal, abort));
 }

@@ -36,8 +36,8 @@ export class TaskQueue {
         resolve();
       };
       const waiter = { key, start };
-      this.#waiting.add(waiter);
       onAbort(signal, giveUp);
+      this.#waiting.add(waiter);
       this.#startNext();
     });
   }

@@ -204,6 +204,7 @@ export class World {
     if (handler === "never") return new Promise(() => {});
     const answer = { action: "accept", content: {} };
     if (handler === "answers") return answer;
+    // The clock is the model's: nobody waits.
     return new Promise((resolve) => void this.clock.setTimeout(() => resolve(answer), 200));
   }
 

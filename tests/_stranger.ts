@@ -7,7 +7,7 @@ import { ROOT } from "./_sources.ts";
 import { commandOf } from "./server_processes.ts";
 
 /** Whether strangers run on the runtime under test, too. */
-const IS_FULL = process.platform === "win32" || process.env["TEST_FULL"] === "1";
+const ON_TESTED_RUNTIME = process.platform === "win32" || process.env["TEST_FULL"] === "1";
 
 /** Starts in a tenth of the time that Node needs. */
 const BUN = join(ROOT, "node_modules/.bin/bun");
@@ -18,9 +18,9 @@ const BUN = join(ROOT, "node_modules/.bin/bun");
  */
 export function strangerCommand(name: string, args: readonly string[] = []): string[] {
   if (!name.endsWith(".mjs")) {
-    return IS_FULL ? commandOf(name, args) : [BUN, join(ROOT, `${name}.ts`), ...args];
+    return ON_TESTED_RUNTIME ? commandOf(name, args) : [BUN, join(ROOT, `${name}.ts`), ...args];
   }
   const fixture = join(ROOT, "tests/fixtures", name);
-  if (!IS_FULL) return [BUN, fixture, ...args];
+  if (!ON_TESTED_RUNTIME) return [BUN, fixture, ...args];
   return [process.execPath, ...runtimeName() === "deno" ? ["run", "--quiet", "-A"] : [], fixture, ...args];
 }

@@ -356,6 +356,21 @@ for (const era of ["modern", "legacy"]) {
       const events = stdout.trim().split("\n").map((line) => JSON.parse(line));
       assert.deepEqual(events.map(({ method }) => method), Array(2).fill("notifications/resources/updated"));
       assert.equal(events[0].params.uri, "test://text");
+      // Two changes in one turn come together.
+      const one = [
+        "listen",
+        "--era",
+        era,
+        "--tools",
+        "--resource",
+        "test://text",
+        "--count",
+        "1",
+        "--json",
+        "-q",
+      ];
+      const first = await runCli([...one, ...ticking]);
+      assert.equal(first.stdout.trim().split("\n").length, 1, first.stdout);
     },
   );
 }

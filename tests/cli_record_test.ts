@@ -298,7 +298,7 @@ test("record holds a server whose host does not read, as a pipe would (L4)", POS
   });
   session.child.stdout!.pause();
   await waitUntil(() => existsSync(file), UNDER_LOAD);
-  // It is held when the file does not grow any more: nothing passes.
+  // It is held when the file does not grow any more: nothing passes. So this looks twice, with a pause in between.
   let size = -1;
   await waitUntil(async () => {
     const before = size;

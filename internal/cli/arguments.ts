@@ -1,8 +1,8 @@
-/** Arguments to values: options by `node:util`, whose complaints differ from runtime to runtime, and are ours therefore. */
+/** Arguments to values, with complaints of our own, which are the same on each runtime. */
 
 import { isJSONObject, type JSONObject } from "../../messages.ts";
 import { distance } from "../options.ts";
-import { parseArgs } from "node:util";
+import { parseArgs } from "../runtime/node_api/parse_args.ts";
 import { type OptionSpec, type OptionSpecs, UsageError } from "./command.ts";
 
 /** Arguments that were read. */

@@ -17,7 +17,7 @@ export interface StderrDevice {
 
 /** So much is kept, in bytes. */
 const MAX_QUEUED_BYTES = 1_048_576;
-/** So long the end of this process is held up for what is still to be written, in milliseconds. */
+/** So long the end of this process is held up by whoever reads stderr, in milliseconds. */
 export const LAST_WRITE_MS = 500;
 /** After so many milliseconds stderr is tried again. */
 const RETRY_MS = 5;

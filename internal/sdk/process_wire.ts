@@ -30,7 +30,6 @@ import { startServer, type StartSettings } from "../process/start_server.ts";
 import { notificationsHandled, roomBehind } from "./posting.ts";
 import { SentRequests } from "./sent_requests.ts";
 import { ServerQuestions } from "./server_questions.ts";
-import type { WirePort } from "./server_wire.ts";
 import { whyRefused, withoutUnknown } from "./strict_message.ts";
 import { closed, lineError, toError, unreadable } from "./transport_errors.ts";
 
@@ -43,9 +42,13 @@ export interface ProcessWireSettings {
 }
 
 /** Who takes what a process says. Only `receive` may throw. */
-export type ProcessWirePort = Pick<WirePort, "failed" | "closed"> & {
+export interface ProcessWirePort {
   receive(message: JSONRPCMessage): unknown;
-};
+  /** Told of what went wrong. */
+  failed(error: Error): void;
+  /** Nothing more will come; called once. */
+  closed(): void;
+}
 
 type Life =
   | { readonly phase: "opening"; readonly opened: Promise<ProcessLink> }

@@ -37,13 +37,15 @@ export class Definitions {
       ...(capabilities.tools === undefined ? [] : this.tools.handlers()),
       ...(capabilities.resources === undefined ? [] : this.resources.handlers()),
       ...(capabilities.prompts === undefined ? [] : this.prompts.handlers()),
-      ...(capabilities.completions === undefined ? [] : [this.#completion]),
+      ...(capabilities.completions === undefined ? [] : [this.#completion()]),
     ];
   }
 
   /** Not part of a first answer, so that what it takes is loaded then. */
-  readonly #completion: [string, Handler] = ["completion/complete", async (params) => {
-    const { complete } = await import("./completion.ts");
-    return await complete(params, this);
-  }];
+  #completion(): [string, Handler] {
+    return ["completion/complete", async (params) => {
+      const { complete } = await import("./completion.ts");
+      return await complete(params, this);
+    }];
+  }
 }

@@ -131,6 +131,14 @@ export const ROWS: readonly Mutation[] = [
     breaks: "listen --count never ends",
   },
   {
+    id: "L1-more",
+    file: "internal/cli/listen.ts",
+    find: "if (++count === most) break;",
+    replace: "if (++count === most) listening.close();",
+    tests: ["cli_call_test.ts"],
+    breaks: "listen --count shows more than was asked for when changes come together",
+  },
+  {
     id: "L1-17",
     file: "internal/cli/progress.ts",
     find: "tenths === this.#tenths) return;",
