@@ -26,6 +26,8 @@ interface Case {
   readonly clock: FakeClock;
   readonly runtime: FakeRuntime;
   readonly log: ReturnType<typeof createLog>;
+  /** How many wait for the end of this process. */
+  readonly watches: () => number;
 }
 
 async function start(
@@ -37,6 +39,16 @@ async function start(
   const runtime = createFakeRuntime(options);
   const clock = new FakeClock();
   const log = createLog();
+  let watches = 0;
+  const watch = runtime.onProcessEnd.bind(runtime);
+  runtime.onProcessEnd = (callback) => {
+    watches++;
+    const stop = watch(callback);
+    return () => {
+      watches--;
+      stop();
+    };
+  };
   const link = await startServer({
     launch: {
       command: "server",
@@ -55,7 +67,7 @@ async function start(
     logger: log.logger,
     clock,
   });
-  return { link, process: runtime.processes[0]!, clock, runtime, log };
+  return { link, process: runtime.processes[0]!, clock, runtime, log, watches: () => watches };
 }
 
 /** What a process does when it is to end, and how and when that comes about. */
@@ -337,17 +349,19 @@ test("OwnedProcess.endNow() ends at the host's end all that is not reaped, and w
 });
 
 test("startServer() keeps a process under watch until it and its helpers are gone (P9)", async () => {
-  const { process, runtime, clock } = await start();
+  const { process, runtime, clock, watches } = await start();
   process.hasHelper = true;
   process.ignoredSignals.add("SIGTERM");
   process.exit({ code: 0 });
   await clock.advance(50);
+  assert.equal(watches(), 1);
   runtime.endProcess(); // In the middle of the helper's grace.
   assert.deepEqual(process.signals, ["SIGTERM", "SIGKILL"]);
   await clock.advance(100);
   process.signals.length = 0;
   runtime.endProcess();
   assert.deepEqual([process.signals, process.straySignals], [[], []]);
+  assert.equal(watches(), 0);
 });
 
 test("startServer() lets this process end before the server only when it is told to (P9, B98)", async () => {

@@ -193,4 +193,20 @@ export const ROWS: readonly Mutation[] = [
     tests: ["launch_options_test.ts"],
     breaks: "each server of a Deno host without --allow-env brings a warning",
   },
+  {
+    id: "P9-watch",
+    file: "internal/process/start_server.ts",
+    find: "runtime.onProcessEnd(() => process.endNow());",
+    replace: "() => {};",
+    tests: ["spawn_host_test.ts"],
+    breaks: "a host that is ended by a signal leaves its servers behind",
+  },
+  {
+    id: "P9-unwatch",
+    file: "internal/process/start_server.ts",
+    find: "onGone: stopWatching,",
+    replace: "onGone: () => {},",
+    tests: ["process_link_test.ts"],
+    breaks: "a host that starts and ends servers keeps all that were",
+  },
 ];
